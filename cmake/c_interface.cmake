@@ -3,7 +3,7 @@
 # It exports what src/c/exports.map lists and nothing else. The number of its SONAME grows when a
 # function, a number or a structure is changed or removed, which is to happen never.
 file(GLOB OURO_C_SOURCES CONFIGURE_DEPENDS src/c/*.cc)
-list(FILTER OURO_C_SOURCES EXCLUDE REGEX "_test\\.cc$")
+list(FILTER OURO_C_SOURCES EXCLUDE REGEX "(_test|_benchmark)\\.cc$")
 add_library(ouro_c_objects OBJECT ${OURO_C_SOURCES})
 ouro_library_sources(ouro_c_objects ouro_core)
 

@@ -239,7 +239,7 @@ TEST_F(CliTest, ElleOutputIsItsLine) {
   const Ran ran = ouro({"check", "--output", "elle", "-c", "ra", "--model", "rw-register", fine_,
                         fractured_, broken_});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_EQ(ran.out, fine_ + "\ttrue\n" + fractured_ + "\tfalse\n" + broken_ + "\tunknown\n");
+  EXPECT_EQ(ran.out, fine_ + " \t true\n" + fractured_ + " \t false\n" + broken_ + " \t unknown\n");
 }
 
 TEST_F(CliTest, LevelsAreRefusedByName) {
@@ -438,7 +438,7 @@ TEST_F(CliTest, FormsAreWritten) {
   EXPECT_THAT(form("--dot"), StartsWith("digraph ouro {\n"));
   EXPECT_THAT(form("--junit"), HasSubstr("<failure type=\"non-monotonic read\""));
   EXPECT_THAT(form("--sarif"), AllOf(HasSubstr(R"("ruleId":"non-monotonic-read")"),
-                                     HasSubstr(R"("ouroStory/v1":"read-committed/)")));
+                                     HasSubstr(R"("ouroStory/v2":"read-committed/)")));
   EXPECT_THAT(ouro({"check", "--output", "edn", "-l", "ra", fractured_}).out,
               StartsWith("{:valid? false, :anomaly-types (:G-single-item)"));
   EXPECT_EQ(ouro({"check", "-q", "-l", "ra", "--junit", folder_ + "/absent/form", fine_}).status,

@@ -101,9 +101,10 @@ std::chrono::milliseconds patience_for(std::string_view driver) {
 // The faults strike after the first transactions, so runs go on with what is left.
 TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
   const char* const faults[] = {
-      "silent txn",     "exit txn",          "kill commit",   "kill-after commit", "kill-after txn",
-      "nonsense op 9",  "half commit",       "half-exit txn", "huge op 9",         "wrong-id txn",
-      "no-outcome txn", "wrong-result op 9", "too-few txn",   "too-many txn",      "twice txn"};
+      "silent txn",     "exit txn",      "kill commit",    "kill-after commit",
+      "kill-after txn", "nonsense op 9", "half commit",    "half-exit txn",
+      "huge op 9",      "wrong-id txn",  "no-outcome txn", "wrong-result op 9",
+      "too-few txn",    "too-many txn",  "twice txn",      "two-outcomes txn"};
   for (const char* fault : faults) {
     SCOPED_TRACE(fault);
     RunOptions asked = options(bad(fault), WorkloadKind::General, 12);
@@ -131,6 +132,23 @@ TEST_F(ExecTest, AnswersThatBreakTheProtocolAreTold) {
                                                      HasSubstr("do not fit the operations"))));
 }
 
+TEST_F(ExecTest, ARowThatAScanReturnsTwiceBreaksTheProtocol) {
+  RunOptions asked = options(bad("twice-row txn 0"), WorkloadKind::RangeBalanced, 40);
+  asked.workload.keys = std::max<std::uint64_t>(info(WorkloadKind::RangeBalanced).keys, 10);
+  const auto report = run(asked);
+  const std::string told =
+      report.ok() ? fmt::format("{}", fmt::join(report->notes, "\n")) : report.error().what;
+  EXPECT_THAT(told, testing::ContainsRegex("a scan has the key [0-9]+ twice|wrong answer"));
+}
+
+TEST_F(ExecTest, AnAnswerWithAMemberTwiceBreaksTheProtocol) {
+  RunOptions asked = options(bad("two-outcomes txn"), WorkloadKind::General, 20);
+  expect_holds(asked);
+  EXPECT_THAT(report_.notes,
+              testing::Contains(AllOf(HasSubstr("1 answer broke the protocol"),
+                                      HasSubstr("a map of its answer has \"outcome\" twice"))));
+}
+
 // A commit without the timestamps that were promised, or without an answer, has no place in the
 // order; others may have read what it wrote. So there is no verdict by timestamps.
 TEST_F(ExecTest, NoVerdictByTimestampsIfSomeAreMissing) {
@@ -142,6 +160,68 @@ TEST_F(ExecTest, NoVerdictByTimestampsIfSomeAreMissing) {
     ASSERT_FALSE(report.ok()) << fault;
     EXPECT_THAT(report.error().what, HasSubstr("no verdict by timestamps"));
   }
+}
+
+// They are mistakes of the driver, and would look like violations of the database.
+TEST_F(ExecTest, TimestampsThatCannotBeAreAnErrorThatNamesThem) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"late-start txn", "to \"txn\": \"commit_ts\" 5 is before \"start_ts\" 1000000"},
+      {"late-start commit", "to \"commit\": \"commit_ts\" 5 is before \"start_ts\" 1000000"},
+      {"one-time txn 0", "\"commit_ts\" 7 is that of another transaction that wrote the key"},
+  };
+  for (const auto& [fault, what] : cases) {
+    RunOptions asked = options(bad(fault), WorkloadKind::General, 20);
+    asked.workload.read_share = 0;
+    asked.evidence = true;
+    const auto report = run(asked);
+    ASSERT_FALSE(report.ok()) << fault;
+    EXPECT_THAT(report.error().what,
+                AllOf(HasSubstr("exec:/usr/bin/python3 "), HasSubstr("broke the protocol"),
+                      HasSubstr(what), HasSubstr("no verdict by timestamps")))
+        << fault;
+  }
+}
+
+// Writers of different keys may share a timestamp, but not all of them.
+TEST_F(ExecTest, OneTimestampForAllIsAnError) {
+  RunOptions asked = options(bad("one-time txn 0"), WorkloadKind::General, 5);
+  asked.workload.keys = 1'000'000;
+  asked.workload.read_share = 0;
+  asked.workload.ops_per_txn = 1;
+  asked.evidence = true;
+  const auto report = run(asked);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(
+      report.error().what,
+      HasSubstr("all transactions that wrote have \"commit_ts\" 7, so there is no verdict"));
+}
+
+TEST_F(ExecTest, ARunThatCommitsNothingIsAnError) {
+  for (const char* fault : {"fails txn 0", "wrong-outcome begin 0"}) {
+    const auto report = run(options(bad(fault), WorkloadKind::General, 20));
+    ASSERT_FALSE(report.ok()) << fault;
+    EXPECT_THAT(report.error().what, HasSubstr("no transaction committed, so nothing was tested"));
+  }
+  const std::string junit = (folder_ / "junit.xml").string();
+  const Ran ran = run_program({kOuroBinary, "run", bad("fails txn 0"), "-n", "20", "--undecided",
+                               "pass", "--junit", junit});
+  EXPECT_EQ(ran.status, 254);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(slurp(junit),
+              AllOf(HasSubstr("errors=\"1\""), HasSubstr("no transaction committed")));
+}
+
+// What a driver says reaches the terminal of whoever runs it.
+TEST_F(ExecTest, ControlCharactersOfTheDriverAreShownEscaped) {
+  const auto failed = run(options(bad("fails txn 0"), WorkloadKind::General, 20));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().what, HasSubstr("red \\x1b[m")) << "digits are left out";
+  const auto named = run(options(bad("name hello 1"), WorkloadKind::General, 20));
+  ASSERT_TRUE(named.ok()) << named.error().what;
+  EXPECT_THAT(named->database, testing::StartsWith("ev\\x1b[31mil, "));
+  const auto ended = run(options("exec:printf 'a\\033[2J' >&2; exit 3", WorkloadKind::General, 20));
+  ASSERT_FALSE(ended.ok());
+  EXPECT_THAT(ended.error().what, HasSubstr("a\\x1b[2J"));
 }
 
 TEST_F(ExecTest, WhatGoesWrongBeforeTheRunIsAnError) {
@@ -159,6 +239,7 @@ TEST_F(ExecTest, WhatGoesWrongBeforeTheRunIsAnError) {
       {bad("protocol hello 1"), "it speaks protocol 99; this ouro speaks 1"},
       {bad("ability hello 1"), "\"can\" has \"miracles\"; there are: registers, lists"},
       {bad("level hello 1"), "\"promises\" is 'y', which is no level"},
+      {bad("isolation hello 1"), "an isolation is called 's\\x1b[2J', which has control"},
       {bad("no-levels hello 1"), "it needs one level or more"},
       {bad("no-name hello 1"), "has no \"name\""},
       {bad("exit setup 1"), "setup: it ended with status 3"},

@@ -10,14 +10,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "format/edn.h"
+#include "ouro/examine.h"
 #include "ouro/format.h"
 #include "ouro/history_builder.h"
 #include "ouro/report.h"
+#include "ouro/version.h"
 #include "tests/case_file.h"
 #include "tests/files.h"
 #include "tests/run_program.h"
@@ -173,6 +176,57 @@ TEST(FormsTest, JsonIsAsItsSchemaSays) {
   const fs::path schema = kRoot / "docs" / "check.schema.json";
   EXPECT_EQ(schema_complaint(schema, documents), "");
   EXPECT_NE(schema_complaint(schema, "{\"history\":\"h\"}\n"), "") << "it must notice something";
+}
+
+// What `text` has between `"ouroStory/v2":"` and the next quote, each time.
+std::vector<std::string> fingerprints(const std::string& text) {
+  const std::string name = R"("ouroStory/v2":")";
+  std::vector<std::string> out;
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+    at += name.size();
+    out.push_back(text.substr(at, text.find('"', at) - at));
+  }
+  return out;
+}
+
+TEST(FormsTest, FingerprintsTellViolationsApart) {
+  const auto lost_updates = [](const std::string& keys, const std::string& file) {
+    std::string text = "{\"ouro\":1}\n";
+    for (const char key : keys) {
+      for (const int writer : {1, 2}) {
+        text += fmt::format(R"({{"session":"{0}{1}","ops":[["r","{0}",null],["w","{0}",{1}]]}})"
+                            "\n",
+                            key, writer);
+      }
+    }
+    const auto history = parse_history(text);
+    EXPECT_TRUE(history.ok());
+    const auto examined = examine(*history, {.levels = {Level::Si}, .examples = 5});
+    EXPECT_TRUE(examined.ok());
+    SarifReport report;
+    report.add({.name = file,
+                .history = &*history,
+                .verdicts = examined->verdicts,
+                .explanations = examined->explanations});
+    return fingerprints(report.finish());
+  };
+  const auto three = lost_updates("xyz", "a.jsonl");
+  ASSERT_EQ(three.size(), 3u);
+  EXPECT_EQ(std::set<std::string>(three.begin(), three.end()).size(), 3u);
+  EXPECT_EQ(lost_updates("xyz", "b.jsonl"), three) << "the name of the file says nothing";
+  EXPECT_EQ(lost_updates("xy", "a.jsonl"), (std::vector{three[0], three[1]}));
+  EXPECT_TRUE(three[0].starts_with("si/lost-update/")) << three[0];
+}
+
+// A place that is relative is no URI.
+TEST(FormsTest, HelpIsSaidAndIsAnAddressWhereThereIsOne) {
+  SarifReport report;
+  for (const Told& told : everything()) report.add(told.checked());
+  const std::string text = report.finish();
+  const std::string place = document_address("anomalies.md", "lost-update");
+  EXPECT_NE(text.find(fmt::format(R"("help":{{"text":"See {}."}})", place)), std::string::npos);
+  const bool absolute = place.starts_with('/') || place.find("://") != std::string::npos;
+  EXPECT_EQ(text.find("\"helpUri\"") != std::string::npos, absolute) << place;
 }
 
 TEST(FormsTest, SarifIsAsTheStandardSays) {

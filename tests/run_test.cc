@@ -466,6 +466,59 @@ TEST_F(RunTest, TheCommandKeepsWhatIsLeftOfAViolation) {
   fs::remove_all(kept);
 }
 
+// Whatever else was asked for.
+TEST_F(RunTest, TheFolderOfAViolatedRunIsWhole) {
+  const std::string page = path("page.html"), proof = path("proof.jsonl");
+  const std::vector<std::vector<std::string>> asked{{"--html", page, "--certificate", proof},
+                                                    {"-l", "all"},
+                                                    {"-l", "causal,si,ser"},
+                                                    {"--html", "-"}};
+  for (const auto& more : asked) {
+    const std::string folder = path("whole");
+    std::vector<std::string> words{kOuroBinary, "run", "sim:si?fault=lost-update&rate=0.1",
+                                   "-n",        "300", "-q",
+                                   "--keep",    folder};
+    words.insert(words.end(), more.begin(), more.end());
+    ASSERT_EQ(run_program(words).status, 1) << more[0];
+    EXPECT_THAT(slurp(folder + "/report.html"), HasSubstr("<html")) << more[0];
+    const Ran certified = run_program(
+        {kOuroBinary, "certify", folder + "/history.jsonl", folder + "/certificate.jsonl"});
+    EXPECT_EQ(certified.status, 0) << more[0] << certified.err;
+    EXPECT_THAT(certified.out, HasSubstr("violated")) << more[0];
+    fs::remove_all(folder);
+  }
+  EXPECT_THAT(slurp(page), HasSubstr("<html"));
+  EXPECT_THAT(slurp(proof), Not(IsEmpty()));
+}
+
+TEST_F(RunTest, CommandsAreKeptWithoutPasswords) {
+  // An expectation that is not met, so that something is left.
+  const auto told = [&](std::vector<std::string> words) {
+    const std::string folder = path("told");
+    words.insert(words.begin(), {kOuroBinary, "run", "-n", "20", "-q", "--shows", "thin-air-read",
+                                 "--keep", folder});
+    EXPECT_EQ(run_program(words).status, 1);
+    std::string text = slurp(folder + "/command.txt");
+    fs::remove_all(folder);
+    return text.substr(0, text.find('\n'));
+  };
+  // Commands of a nemesis, since they may be any words.
+  const std::pair<const char*, const char*> cases[] = {
+      {"true mysql://root:sekret@h:1,h2:2/t?x=1", "true mysql://root:***@h:1,h2:2/t?x=1"},
+      {"true 'postgres://u:se@kret@h/d' http://h:80/x", "postgres://u:***@h/d"},
+      {"true x://h/d?user=u&password=sekret&b=1", "x://h/d?user=u&password=***&b=1"},
+      {"true --connect \"host=h password=sekret user=u\"", "host=h password=*** user=u"},
+      {"true \"password='se kret' user=u\"", "user=u"},
+      {"true --password sekret --user u", "--password *** --user u"},
+      {"PGPASSWORD=sekret true --api-token=sekret", "PGPASSWORD=*** true --api-token=***"},
+  };
+  for (const auto& [command, kept] : cases) {
+    const std::string text = told({"sim:si", "--nemesis-command", command});
+    EXPECT_THAT(text, AllOf(HasSubstr(kept), Not(HasSubstr("sekret")), Not(HasSubstr("kret"))))
+        << command;
+  }
+}
+
 TEST_F(RunTest, WhatIsLeftGoesWhereItIsAskedTo) {
   const std::string folder = path("kept"), history = path("h.jsonl");
   const std::vector<std::string> violated{kOuroBinary, "run", "sim:si?fault=thin-air-read&rate=0.1",

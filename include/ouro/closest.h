@@ -6,8 +6,9 @@
 
 namespace ouro {
 
-// The candidate that takes the fewest edits of single letters to become `word`; the first if
-// several tie. "" if it takes more edits than a third of its letters (but one edit is allowed).
+// The candidate that takes the fewest edits of single letters to become `word`, where two that
+// changed places count as one; the first if several tie. "" if it takes more edits than a third of
+// its letters (but one edit is allowed).
 [[nodiscard]] std::string_view closest(std::string_view word,
                                        std::span<const std::string_view> candidates);
 

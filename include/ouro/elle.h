@@ -65,6 +65,25 @@ struct ElleReport {
 // :not #{…} :also-not #{…}}. What Elle does not say is under keys such as :ouro/story.
 [[nodiscard]] std::string to_edn(const History& history, const ElleReport& report);
 
+// Elle's consistency models that are none of our levels, such as "monotonic-view", taken out of
+// names with commas between them. Levels that imply such a model, or that it implies, tell of it.
+struct AskedModels {
+  std::vector<std::string_view> models;  // By the names that Elle prints.
+  std::string others;                    // The other names, with commas; may be empty.
+  std::vector<Level> levels;             // The levels that tell most of the models.
+};
+[[nodiscard]] AskedModels take_models(std::string_view names);
+
+// What the report says of a model that take_models() took: it holds if a level does that implies
+// it, and is violated if an anomaly was found that it forbids, or a model is that it implies. Else
+// it is undecided.
+[[nodiscard]] Outcome outcome_of_model(const History& history, const ElleReport& report,
+                                       std::string_view model);
+
+// What the accounts of a history of Jepsen's bank hold together: transfers leave that as it was at
+// the start. Nothing if it is another history, or that is not known. Cost: linear.
+[[nodiscard]] std::optional<std::int64_t> total_of_accounts(const History& history);
+
 // The files that Elle writes about its anomalies: the stories of each type as text,
 // "G-single-item.txt", and a graph for Graphviz of each of them, "G-single-item/0.dot".
 struct ElleFile {

@@ -67,6 +67,10 @@ struct ExamineOptions {
   // explained, other levels are asked in any case: the smallest story may be of one of them.
   bool other_levels = true;
   bool reads_alone = true;
+  // Whether to tell what Elle tells: of violations that need neither sessions nor clocks, a story
+  // without them in place of one of the same id that has them; and a story of each kind of wrong
+  // operation that a verdict counts. Without this, the smallest story may stand for both.
+  bool each_kind = false;
   // If not empty, every violated level is explained. Names that do not show there are looked for in
   // further stories, and at weaker levels, too; what is found of them is told last.
   Expectation expectation;

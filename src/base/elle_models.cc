@@ -208,6 +208,10 @@ std::vector<Level> weakest_implying(std::string_view model) {
   return out;
 }
 
+bool model_implies(std::string_view model, std::string_view other) {
+  return model_implications()[index_of(model)][index_of(other)];
+}
+
 std::string unknown_level(std::string_view name) {
   const std::string_view model = find_elle_model(name);
   if (!model.empty()) {

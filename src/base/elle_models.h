@@ -22,6 +22,10 @@ namespace ouro {
 // printed `model`.
 [[nodiscard]] std::vector<Level> weakest_implying(std::string_view model);
 
+// Whether a history that satisfies `model` satisfies `other`, too. REQUIRES: find_elle_model()
+// printed both.
+[[nodiscard]] bool model_implies(std::string_view model, std::string_view other);
+
 // What to say of a name that find_level() does not know: the closest known one; of a model that is
 // none of our levels, the next stronger ones that are.
 [[nodiscard]] std::string unknown_level(std::string_view name);

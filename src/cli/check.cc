@@ -25,6 +25,30 @@ std::optional<AskedLevels> levels_of(const std::string& names, Evidence evidence
   return std::nullopt;
 }
 
+// Reads --level, or what stands for it. Elle's models that are none of our levels go into
+// `flags.models`; the levels that tell of them are checked, too, but only those that were named
+// must hold. If something is wrong, complains and returns nothing.
+std::optional<AskedLevels> levels_and_models(CheckFlags& flags, Expectation& expected,
+                                             Evidence evidence) {
+  AskedModels asked = take_models(levels_asked(flags, expected));
+  flags.models = asked.models;
+  if (asked.models.empty()) return levels_of(asked.others, evidence);
+  AskedLevels out;
+  if (!asked.others.empty()) {
+    auto named = levels_of(asked.others, evidence);
+    if (!named) return std::nullopt;
+    out = *std::move(named);
+  }
+  if (expected.empty()) {
+    for (const Level level : out.levels) expected.levels.emplace_back(level, Outcome::Holds);
+  }
+  for (const Level level : asked.levels) {
+    const bool there = std::find(out.levels.begin(), out.levels.end(), level) != out.levels.end();
+    if (!there && decidable(level, evidence)) out.levels.push_back(level);
+  }
+  return out;
+}
+
 // Whether the stage does something that was not asked for, but is good to know.
 bool is_courtesy(ExamineStage stage) {
   return stage == ExamineStage::ReadsAlone || stage == ExamineStage::OtherLevels;
@@ -51,6 +75,15 @@ bool is_of_transactions(const History& history) {
   return !history.states_levels() &&
          std::none_of(remarks.begin(), remarks.end(),
                       [](const Remark& remark) { return remark.name == "model"; });
+}
+
+// Whether no transaction committed, so that every level holds and that says nothing. Elle does not
+// know what to think of that.
+bool checked_nothing(std::span<const Verdict> verdicts) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+    return std::any_of(verdict.left_out.begin(), verdict.left_out.end(),
+                       [](const LeftOut& left) { return left.kind == LeftOutKind::Everything; });
+  });
 }
 
 // Checks the histories one after the other.
@@ -121,11 +154,9 @@ class Checker {
     std::string begun;  // What was printed before all is known.
     auto examined = examine_watched(history, report, begun);
     if (!examined.ok()) return refuse(path, examined.error());
-    const auto certifying = std::chrono::steady_clock::now();
-    const int certified = write_certificate_of(history, examined->verdicts.front());
-    if (!flags_.certificate.empty()) {
-      examined->effort.add(Stage::Certify, seconds_since(certifying));
-    }
+    const int certified = write_certificates(history, *examined);
+    answer_models(history, *examined);
+    answer_bank(history, *examined);
     print_examination(path, history, *examined, report, lines.get(), begun);
     forms_.add({.name = name,
                 .history = &history,
@@ -151,6 +182,59 @@ class Checker {
     print_examination(path, nothing, out, report, nullptr, {});
     forms_.add({.name = report.name, .history = &nothing, .verdicts = out.verdicts});
     return status_of(std::string(report.name), out);
+  }
+
+  // Adds what is known of Elle's models to what was expected.
+  void answer_models(const History& history, Examination& examined) const {
+    if (flags_.models.empty()) return;
+    ExpectationMet met = examined.met.value_or(ExpectationMet{});
+    for (const std::string_view model : flags_.models) {
+      const Outcome outcome = outcome_of_model(history, elle_report(examined, nullptr), model);
+      if (outcome == Outcome::Holds) continue;
+      met.complaints.push_back(
+          fmt::format("{} is {}", model,
+                      outcome == Outcome::Violated
+                          ? "violated"
+                          : "undecided: no level that implies it holds, and nothing that was found "
+                            "rules it out"));
+      if (met.outcome != Outcome::Violated) met.outcome = outcome;
+    }
+    examined.met = std::move(met);
+  }
+
+  // What is said of the balances of a bank is more than a level says.
+  void answer_bank(const History& history, Examination& examined) const {
+    if (flags_.negative_balances) {
+      for (auto* verdicts : {&examined.verdicts, &examined.others}) {
+        for (Verdict& verdict : *verdicts) {
+          std::erase_if(verdict.left_out,
+                        [](const LeftOut& left) { return left.kind == LeftOutKind::Balances; });
+        }
+      }
+    }
+    const auto total = flags_.total_amount ? total_of_accounts(history) : std::nullopt;
+    if (!total || *total == *flags_.total_amount) return;
+    const Outcome before = outcome(examined);
+    if (!examined.met) examined.met.emplace();
+    examined.met->outcome = Outcome::Violated;
+    if (before == Outcome::Violated && examined.met->complaints.empty()) {
+      examined.met->complaints.emplace_back("a level is violated");
+    }
+    examined.met->complaints.push_back(
+        fmt::format("the accounts hold {} together, expected {}", *total, *flags_.total_amount));
+  }
+
+  static ElleReport elle_report(const Examination& examined, const RecordedLines* lines) {
+    return {.verdicts = examined.verdicts,
+            .explanations = examined.explanations,
+            .others = examined.others,
+            .lines = lines};
+  }
+
+  // Whether all that counts is at the levels: neither --anomalies, nor models of Elle's, nor what a
+  // bank must hold.
+  [[nodiscard]] bool only_levels() const {
+    return flags_.anomalies.empty() && flags_.models.empty() && !flags_.total_amount;
   }
 
   // Ctrl-C during a courtesy only ends that courtesy. Sets `begun` to what it printed of the
@@ -201,7 +285,8 @@ class Checker {
   [[nodiscard]] ExamineOptions examine_options() const {
     using Explain = ExamineOptions::Explain;
     const bool printed = !flags_.quiet && flags_.output != "elle";
-    const bool told = printed || !flags_.counterexample.empty() || !flags_.elle.directory.empty();
+    const bool told = printed || !flags_.models.empty() || !flags_.counterexample.empty() ||
+                      !flags_.elle.directory.empty();
     ExamineOptions options;
     options.levels = levels_.levels;
     options.check = check_options();
@@ -209,8 +294,9 @@ class Checker {
     options.explain = forms_.any() ? Explain::AllLevels
                       : told       ? Explain::WeakestLevels
                                    : Explain::Nothing;
-    options.other_levels = told_at_length() || !flags_.forms.html.empty();
+    options.other_levels = told_at_length() || flags_.forms.page();
     options.reads_alone = told_at_length() && flags_.output != "edn";
+    options.each_kind = flags_.output == "edn" || !flags_.elle.directory.empty();
     options.expectation = expectation_;
     return options;
   }
@@ -220,7 +306,9 @@ class Checker {
   }
 
   int status_of(const std::string& name, const Examination& examination) const {
-    if (examination.met) {
+    // What --anomalies adds was not stated by anybody; the verdicts tell of it.
+    const bool stated = only_levels() || !flags_.expected->empty() || flags_.total_amount;
+    if (examination.met && stated) {
       for (const std::string& complaint : examination.met->complaints) {
         print_error(fmt::format("ouro: {}: {}\n", name, complaint));
       }
@@ -257,12 +345,39 @@ class Checker {
     return printed && !flags_.quiet;
   }
 
+  // The certificate that was asked for, and the one that a folder of a run keeps.
+  int write_certificates(const History& history, Examination& examined) const {
+    const auto start = std::chrono::steady_clock::now();
+    const int asked = write_certificate_of(history, examined.verdicts.front(), flags_.certificate);
+    const int kept =
+        write_certificate_of(history, most_telling(examined.verdicts), flags_.kept_certificate);
+    if (!flags_.certificate.empty() || !flags_.kept_certificate.empty()) {
+      examined.effort.add(Stage::Certify, seconds_since(start));
+    }
+    return worse(asked, kept);
+  }
+
   // An undecided verdict has no certificate.
-  int write_certificate_of(const History& history, const Verdict& verdict) const {
-    if (flags_.certificate.empty() || verdict.outcome == Outcome::Undecided) return kHolds;
-    const auto status = write_certificate(
-        make_certificate(history, verdict, check_options().clock_drift), flags_.certificate);
+  int write_certificate_of(const History& history, const Verdict& verdict,
+                           const std::string& path) const {
+    if (path.empty() || verdict.outcome == Outcome::Undecided) return kHolds;
+    const auto status =
+        write_certificate(make_certificate(history, verdict, check_options().clock_drift), path);
     return status ? kHolds : fail(status.error());
+  }
+
+  // Of several verdicts one that is violated and has a proof of its own, if there is one; the
+  // weakest such level comes first.
+  static const Verdict& most_telling(std::span<const Verdict> verdicts) {
+    const auto weakest = weakest_violated(verdicts);
+    const Verdict* found = nullptr;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.outcome != Outcome::Violated || verdict.anomalies.empty()) continue;
+      const bool weak = std::find(weakest.begin(), weakest.end(), verdict.level) != weakest.end();
+      if (found == nullptr || weak) found = &verdict;
+      if (weak) break;
+    }
+    return found != nullptr ? *found : verdicts.front();
   }
 
   [[nodiscard]] CheckOptions check_options() const {
@@ -282,7 +397,7 @@ class Checker {
     if (error.file.empty()) error.file = title_of(path);
     forms_.add(title_of(path), error);
     if (flags_.output == "json" && !flags_.quiet) print(to_json(title_of(path), error));
-    if (flags_.output == "elle" && !flags_.quiet) print(path + "\tunknown\n");
+    if (flags_.output == "elle" && !flags_.quiet) print(path + " \t unknown\n");
     return fail(error);
   }
 
@@ -291,28 +406,38 @@ class Checker {
                          const RecordedLines* lines, std::string_view begun) const {
     if (flags_.quiet) return;
     // Anomalies that elle-cli was asked for count as those that the level forbids.
-    const Outcome elle =
-        flags_.anomalies.empty() ? worst(examination.verdicts) : outcome(examination);
+    Outcome elle = only_levels() ? worst(examination.verdicts) : outcome(examination);
+    if (elle == Outcome::Holds && checked_nothing(examination.verdicts)) elle = Outcome::Undecided;
     if (flags_.output == "elle") {
       constexpr std::string_view kWords[] = {"true", "false", "unknown"};
-      print(fmt::format("{}\t{}\n", path, kWords[static_cast<std::size_t>(elle)]));
+      print(fmt::format("{} \t {}\n", path, kWords[static_cast<std::size_t>(elle)]));
     } else if (flags_.output == "edn") {
-      print(to_edn(history, {.verdicts = examination.verdicts,
-                             .explanations = examination.explanations,
-                             .others = examination.others,
-                             .lines = lines,
-                             .outcome = elle}));
+      ElleReport elles = elle_report(examination, lines);
+      elles.outcome = elle;
+      print(to_edn(history, elles));
     } else if (flags_.output == "json") {
       print(to_json(history, examination, report));
-    } else if (!full_story_) {
-      print(headline(history, examination, report));
     } else {
-      const std::string all = describe(history, examination, report);
+      const std::string all = full_story_ ? describe(history, examination, report)
+                                          : headline(history, examination, report);
       if (all.starts_with(begun)) {
         print(std::string_view(all).substr(begun.size()));
       } else {
         print('\n' + all);
       }
+      tell_of_models(history, examination, report.name);
+    }
+  }
+
+  void tell_of_models(const History& history, const Examination& examined,
+                      std::string_view name) const {
+    for (const std::string_view model : flags_.models) {
+      const Outcome outcome = outcome_of_model(history, elle_report(examined, nullptr), model);
+      print(fmt::format("{}: {} {}\n", name,
+                        outcome == Outcome::Holds      ? "holds"
+                        : outcome == Outcome::Violated ? "VIOLATED"
+                                                       : "undecided",
+                        model));
     }
   }
 
@@ -343,7 +468,7 @@ int run_check(CheckFlags& flags) {
   }
   auto expected = parse_expected(flags);
   if (!expected || overwrites_input(flags)) return kBadInput;
-  auto levels = levels_of(levels_asked(flags, *expected), *evidence);
+  auto levels = levels_and_models(flags, *expected, *evidence);
   if (!levels || !add_anomalies(flags, *expected, *levels)) return kBadInput;
   const auto format = parse_format(flags.input.format);
   if (!format) return kBadInput;

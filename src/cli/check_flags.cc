@@ -38,14 +38,20 @@ constexpr char kCheckDetails[] =
     "writes one page for a browser, which needs nothing else: each example in words and as a "
     "graph, "
     "the levels, and the sessions over time.\n\n"
-    "--output elle prints a line for each history as elle-cli does: the path, a tab, and true, "
+    "--output elle prints a line for each history as elle-cli does: the path, a tab between "
+    "blanks, and true, "
     "false or unknown. If no level is asked for, histories of transactions are then checked "
     "against strict-serializable, as elle-cli does.\n\n"
-    "Flags of elle-cli are understood: --consistency-models (-c) is --level; --anomalies (-a) "
+    "Flags of elle-cli are understood: --consistency-models (-c) is --level; models of Elle's that "
+    "are none of our levels hold if a level does that implies them, are violated if something was "
+    "found that they forbid, and else are undecided. --anomalies (-a) "
     "names anomalies that count as violations even where the level allows them; --directory (-d) "
     "is a folder that gets a text and graphs for each type of anomaly, drawn by Graphviz's dot "
-    "where it is installed (--plot-format, --max-plot-bytes, --plot-timeout); "
-    "--cycle-search-timeout has no effect, as --time-limit is for the whole command. Two short "
+    "where it is installed (--plot-format, --max-plot-bytes, --plot-timeout). Of a bank, "
+    "--total-amount (-o) says what its accounts must hold together, and --allow-negative-balances "
+    "(-n) that they may be below zero. --cycle-search-timeout has no effect, as --time-limit is "
+    "for the whole command, nor have --group-size and --max-transfer, which need not be known. Two "
+    "short "
     "letters mean something else here: -t is --time-limit, not --plot-timeout, and -v is "
     "--verbose, not --output.\n\n"
     "--model says what the operations of a Jepsen history mean, where that cannot be found out: "
@@ -121,7 +127,7 @@ std::optional<Expectation> parse_expected(CheckFlags& flags) {
 
 bool add_anomalies(const CheckFlags& flags, Expectation& expected, AskedLevels& levels) {
   if (flags.anomalies.empty()) return true;
-  if (expected.empty()) {
+  if (expected.empty() && flags.models.empty()) {
     for (const Level level : levels.levels) expected.levels.emplace_back(level, Outcome::Holds);
   }
   if (const auto status = add_names(expected.lacks, flags.anomalies); !status.ok()) {
@@ -225,6 +231,14 @@ void declare_elle(CLI::App& app, CheckFlags& flags) {
   app.add_option("-s,--cycle-search-timeout", flags.cycle_search_timeout)
       ->check(whole_number())
       ->group("");
+  app.add_option("-g,--group-size", flags.group_size)->check(whole_number())->group("");
+  app.add_option("--max-transfer", flags.max_transfer)->check(whole_number())->group("");
+  app.add_flag("-n,--allow-negative-balances", flags.negative_balances,
+               "of a Jepsen bank, as in elle-cli")
+      ->group(kMinor);
+  app.add_option("-o,--total-amount", flags.total_amount, "what a Jepsen bank must hold")
+      ->type_name("N")
+      ->group(kMinor);
 }
 
 }  // namespace

@@ -21,11 +21,17 @@ struct CheckFlags {
   std::string search;  // Settings for parse_search_options().
   std::string model;
   std::string certificate;
+  std::string kept_certificate;  // Where else to write one, of several levels that of a violation.
   std::string counterexample;
   FormPaths forms;
   ElleFolder elle;
+  std::vector<std::string_view> models;  // Of --level: Elle's that are none of our levels.
   std::string anomalies;             // That count as violations, too; see add_anomalies().
-  std::string cycle_search_timeout;  // Of elle-cli; has no effect.
+  std::string cycle_search_timeout;  // These three of elle-cli have no effect.
+  std::string group_size;
+  std::string max_transfer;
+  bool negative_balances = false;            // May be.
+  std::optional<std::int64_t> total_amount;  // What the accounts of a bank must hold together.
   std::string expect;
   std::string shows;
   std::string lacks;

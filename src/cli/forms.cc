@@ -23,7 +23,7 @@ int write_form(const std::string& path, const std::string& text) {
 void FormFiles::add(const Checked& checked) {
   if (!paths_.junit.empty()) junit_.add(checked);
   if (!paths_.sarif.empty()) sarif_.add(checked);
-  if (!paths_.html.empty()) html_.add(checked);
+  if (paths_.page()) html_.add(checked);
   if (!paths_.dot.empty()) dot_ = to_dot(*checked.history, checked.explanations);
 }
 
@@ -36,7 +36,8 @@ void FormFiles::add(std::string_view name, const Error& error) {
 int FormFiles::write() const {
   return std::max({write_form(paths_.dot, dot_), write_form(paths_.junit, junit_.finish()),
                    write_form(paths_.sarif, sarif_.finish()),
-                   write_form(paths_.html, html_.finish())});
+                   write_form(paths_.html, html_.finish()),
+                   write_form(paths_.kept_html, html_.finish())});
 }
 
 }  // namespace ouro::cli

@@ -13,6 +13,9 @@ struct FormPaths {
   std::string junit;
   std::string sarif;
   std::string html;
+  std::string kept_html;  // Where else to write the page.
+
+  [[nodiscard]] bool page() const { return !html.empty() || !kept_html.empty(); }
 };
 
 class FormFiles {
@@ -21,8 +24,7 @@ class FormFiles {
   explicit FormFiles(const FormPaths& paths) : paths_(paths) {}
 
   [[nodiscard]] bool any() const {
-    return !paths_.dot.empty() || !paths_.junit.empty() || !paths_.sarif.empty() ||
-           !paths_.html.empty();
+    return !paths_.dot.empty() || !paths_.junit.empty() || !paths_.sarif.empty() || paths_.page();
   }
   // Adds a history that was checked, or one that could not be.
   void add(const Checked& checked);

@@ -167,6 +167,14 @@ std::string about(const RunFlags& flags, const RunReport& report) {
   return out;
 }
 
+// Reports a run that came to nothing, also in the files that other programs read: an old one there
+// would look like its result.
+int refuse_run(const CheckFlags& check, const Error& error) {
+  FormFiles forms(check.forms);
+  forms.add("ouro run", error);
+  return worse(fail(error), forms.write());
+}
+
 int run_run(RunFlags& flags) {
   RunOptions& options = flags.options;
   CheckFlags& check = flags.check;
@@ -178,12 +186,10 @@ int run_run(RunFlags& flags) {
   const bool named = !options.history.empty();
   if (!named) options.history = folder.history();
   options.server_logs = folder.path();
-  if (check.forms.html.empty()) check.forms.html = folder.report();
-  if (check.certificate.empty() && find_level(*check.level)) {
-    check.certificate = folder.certificate();
-  }
   const auto report = record(flags);
-  if (!report.ok()) return fail(report.error());
+  if (!report.ok()) return refuse_run(check, report.error());
+  check.forms.kept_html = folder.report();
+  check.kept_certificate = folder.certificate();
   if (!check.quiet) summarize(*report);
   check.input.paths = {options.history};
   check.title = named ? options.history : report->database;

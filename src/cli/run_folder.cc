@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+
+#include "ouro/format.h"
 
 namespace ouro::cli {
 namespace {
@@ -37,14 +40,96 @@ std::vector<std::string> own_arguments() {
   return words;
 }
 
+constexpr std::string_view kHidden = "***";
+constexpr std::string_view kBlanks = " \t\r\n\"'`";
+
+// Hides the passwords of addresses: scheme://user:password@host.
+std::string without_address_passwords(std::string word) {
+  std::size_t at = 0;
+  while ((at = word.find("://", at)) != std::string::npos) {
+    at += 3;
+    const std::size_t end = std::min(word.find_first_of(kBlanks, at), word.size());
+    const std::size_t path = std::min(word.find_first_of("/?#", at), end);
+    std::size_t host = word.rfind('@', path);
+    // A slash in the password, which should have been written as %2F.
+    if (host == std::string::npos || host < at) host = std::min(word.find('@', at), end);
+    const std::size_t colon = word.find(':', at);
+    if (host >= end || colon >= host) continue;
+    word.replace(colon + 1, host - colon - 1, kHidden);
+    at = colon + 1;
+  }
+  return word;
+}
+
+// Where the value that starts at `at` ends. It may be in quotes; these have a backslash before them
+// in a command within a command.
+std::size_t value_end(const std::string& word, std::size_t at) {
+  const std::string_view rest = std::string_view(word).substr(at);
+  if (rest.starts_with("\\\"") || rest.starts_with("\\'")) {
+    const std::size_t end = rest.find(rest.substr(0, 2), 2);
+    return end == std::string_view::npos ? word.size() : at + end + 2;
+  }
+  if (at < word.size() && (word[at] == '\'' || word[at] == '"')) {
+    const char quote = word[at];
+    std::size_t end = at + 1;
+    while (end < word.size() && word[end] != quote) end += word[end] == '\\' ? 2 : 1;
+    return std::min(end + 1, word.size());
+  }
+  std::size_t end = at;
+  while (end < word.size() && kBlanks.find(word[end]) == std::string_view::npos &&
+         std::string_view("&;,)").find(word[end]) == std::string_view::npos) {
+    end += word[end] == '\\' ? 2 : 1;
+  }
+  return std::min(end, word.size());
+}
+
+// The names of what nobody should read, in lower case.
+constexpr std::string_view kSecrets[] = {"password", "passwd", "pwd",     "pass",  "passphrase",
+                                         "secret",   "token",  "api_key", "apikey"};
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// Whether `text` ends with such a name: "password", "--password", "PGPASSWORD".
+bool names_secret(std::string_view text) {
+  return std::any_of(std::begin(kSecrets), std::end(kSecrets),
+                     [&](std::string_view secret) { return text.ends_with(secret); });
+}
+
+// Hides what follows "password=", and "--password " within a command.
+std::string without_named_passwords(std::string word) {
+  std::string lower = in_lower_case(word);
+  for (std::size_t at = 0; at < word.size(); ++at) {
+    std::size_t value = at + 1;
+    if (word[at] == ' ') {
+      const std::size_t flag = word.find_last_of(kBlanks, at == 0 ? 0 : at - 1);
+      const std::size_t first = flag == std::string::npos ? 0 : flag + 1;
+      if (word.compare(first, 2, "--") != 0 || first >= at) continue;
+    } else if (word[at] != '=') {
+      continue;
+    }
+    const std::size_t name_end = lower.find_last_not_of(' ', at - (at > 0 ? 1 : 0));
+    if (at == 0 || name_end == std::string::npos) continue;
+    if (!names_secret(std::string_view(lower).substr(0, name_end + 1))) continue;
+    if (word[at] == '=') value = std::min(word.find_first_not_of(' ', value), word.size());
+    const std::size_t end = value_end(word, value);
+    if (end == value) continue;
+    word.replace(value, end - value, kHidden);
+    lower.replace(value, end - value, kHidden);
+    at = value;
+  }
+  return word;
+}
+
 std::string without_password(std::string word) {
-  const std::size_t scheme = word.find("://");
-  if (scheme == std::string::npos) return word;
-  const std::size_t begin = scheme + 3;
-  const std::size_t host = word.find('@', begin);
-  const std::size_t colon = word.find(':', begin);
-  if (host == std::string::npos || colon == std::string::npos || colon > host) return word;
-  return word.replace(colon + 1, host - colon - 1, "***");
+  return without_named_passwords(without_address_passwords(std::move(word)));
+}
+
+// Whether the word is a flag whose value, the next word, is a secret.
+bool announces_secret(const std::string& word) {
+  return word.starts_with('-') && names_secret(in_lower_case(word));
 }
 
 std::string quoted(const std::string& word) {
@@ -60,8 +145,11 @@ std::string quoted(const std::string& word) {
 
 std::string shell_line(const std::vector<std::string>& arguments) {
   std::string line;
+  bool secret = false;
   for (const std::string& word : arguments) {
-    line += (line.empty() ? "" : " ") + quoted(without_password(word));
+    line += line.empty() ? "" : " ";
+    line += secret ? std::string(kHidden) : quoted(without_password(word));
+    secret = announces_secret(word);
   }
   return line;
 }

@@ -337,6 +337,20 @@ TEST(DriversTest, OnlyOptimisticTransactionsOfTiDbPromiseSnapshots) {
   EXPECT_THAT(open_text("mysql://h/t?txn_mode=optimistic").error().what, HasSubstr("only tidb://"));
 }
 
+// Runs ask before they connect whether a service can be fed.
+TEST(DriversTest, TiDbTellsTimestampsAlreadyBeforeItIsAsked) {
+  if (!kWithMariadb) GTEST_SKIP() << "this build has no driver for MariaDB";
+  const auto times = [](const char* url) {
+    const Features features = (*open_text(url))->features();
+    EXPECT_EQ(features.timestamps, features.live);
+    return features.timestamps;
+  };
+  EXPECT_TRUE(times("tidb://h/t"));
+  EXPECT_TRUE(times("tidb://h/t?txn_mode=optimistic"));
+  EXPECT_FALSE(times("tidb://h/t?isolation=rc"));
+  EXPECT_FALSE(times("mysql://h/t?isolation=rr"));
+}
+
 // Files in a folder that the user named are somebody's data, unless a run made them.
 TEST(DriversTest, FoldersOfOthersAreLeftAlone) {
   namespace fs = std::filesystem;

@@ -11,9 +11,14 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 
+#include "base/printable.h"
 #include "base/temporary_folder.h"
+#include "base/utf8.h"
 #include "db/exec_child.h"
 #include "db/exec_protocol.h"
 #include "db/has_logs.h"
@@ -42,8 +47,11 @@ class ExecTroubles {
   }
   // A transaction that wrote may have committed, and nobody knows when.
   void add_unplaced() { ++unplaced_; }
+  // Timestamps that no database can mean, so that none of this driver's can be believed.
+  void add_wrong_times() { wrong_times_ = true; }
 
   [[nodiscard]] std::uint64_t unplaced() const { return unplaced_; }
+  [[nodiscard]] bool wrong_times() const { return wrong_times_; }
   [[nodiscard]] Status nonsense(const std::string& command) const {
     const std::lock_guard lock(mutex_);
     if (nonsense_ == 0) return {};
@@ -53,9 +61,49 @@ class ExecTroubles {
 
  private:
   std::atomic<std::uint64_t> unplaced_{0};
+  std::atomic<bool> wrong_times_{false};
   mutable std::mutex mutex_;  // Guards all members below.
   std::uint64_t nonsense_ = 0;
   std::string first_;
+};
+
+std::string exec_time(Timestamp timestamp) {
+  return timestamp.logical == 0 ? fmt::format("{}", timestamp.physical)
+                                : fmt::format("[{},{}]", timestamp.physical, timestamp.logical);
+}
+
+// When the transactions of all connections committed, by the timestamps that the driver gave. Two
+// writers of one key cannot share one, since nobody could say whose version is the newer.
+class ExecCommits {
+ public:
+  // Notes that a transaction committed which wrote `keys`. Returns one of them that another
+  // transaction wrote at the same time; nothing if there is none.
+  std::optional<Key> add(const std::vector<Key>& keys, Timestamp commit) {
+    const std::lock_guard lock(mutex_);
+    ++writers_;
+    if (writers_ == 1) first_ = commit;
+    differ_ = differ_ || commit != first_;
+    const std::set<Key> each(keys.begin(), keys.end());
+    std::optional<Key> shared;
+    for (const Key key : each) {
+      if (!commits_[key].insert(commit).second) shared = key;
+    }
+    return shared;
+  }
+
+  // The only timestamp that there was, if enough transactions wrote to know that this cannot be.
+  [[nodiscard]] std::optional<Timestamp> only_one() const {
+    const std::lock_guard lock(mutex_);
+    constexpr std::uint64_t kEnough = 3;
+    return writers_ < kEnough || differ_ ? std::nullopt : std::optional(first_);
+  }
+
+ private:
+  mutable std::mutex mutex_;  // Guards all members below.
+  std::map<Key, std::set<Timestamp>> commits_;
+  std::uint64_t writers_ = 0;
+  Timestamp first_;
+  bool differ_ = false;  // Not all are first_.
 };
 
 // Asks for something that has no result, before the clients run.
@@ -68,18 +116,20 @@ Status demand(ExecChild& child, const std::string& command, std::string_view wha
   if (!outcome.ok()) return complain(outcome.what);
   const Node root = answer.root();
   if (!root.member("outcome").exists()) return {};
-  return complain(root.member("reason").text().value_or("the driver gave no reason"));
+  return complain(printable(root.member("reason").text().value_or("the driver gave no reason")));
 }
 
 class ExecConnection final : public Connection {
  public:
   ExecConnection(const ExecSettings& settings, const Schema& schema,
-                 std::shared_ptr<ExecChild> child, std::uint64_t number, ExecTroubles& troubles)
+                 std::shared_ptr<ExecChild> child, std::uint64_t number, ExecTroubles& troubles,
+                 ExecCommits& commits)
       : settings_(settings),
         schema_(schema),
         child_(std::move(child)),
         number_(number),
-        troubles_(troubles) {}
+        troubles_(troubles),
+        commits_(commits) {}
   ~ExecConnection() override {
     if (usable_) (void)ask("close", "", answer_);
     if (usable_ || !settings_.hello.shared) return;  // A process of its own ends with the child.
@@ -89,8 +139,7 @@ class ExecConnection final : public Connection {
   }
 
   Answer begin(bool read_only) override {
-    trace_ = {};
-    wrote_ = false;
+    forget();
     return statement("begin", read_only_member(read_only));
   }
 
@@ -99,7 +148,7 @@ class ExecConnection final : public Connection {
                      [&](Node result) { return read_number(result, number); });
   }
   Answer write(Key key, Number number) override {
-    return change(fmt::format("[\"w\",{},{}]", key, number));
+    return change(key, fmt::format("[\"w\",{},{}]", key, number));
   }
   Answer scan(Key lower, Key upper, std::vector<KeyNumber>& found) override {
     const Operation scan{.kind = OperationKind::Scan, .key = lower, .upper = upper};
@@ -107,14 +156,16 @@ class ExecConnection final : public Connection {
     Answer answer =
         operation(text_of(scan), [&](Node result) { return read_result(scan, result, rows); });
     found = std::move(rows.rows);
-    return answer;
+    if (!answer.ok()) return answer;
+    const auto twice = key_twice(found);
+    return twice ? nonsense("op", said_twice(*twice)) : answer;
   }
   Answer read_list(Key key, std::vector<Number>& elements) override {
     return operation(fmt::format("[\"r\",{}]", key),
                      [&](Node result) { return read_elements(result, elements); });
   }
   Answer append(Key key, Number element) override {
-    return change(fmt::format("[\"append\",{},{}]", key, element));
+    return change(key, fmt::format("[\"append\",{},{}]", key, element));
   }
 
   Answer read_row(Key key, std::optional<Row>& row) override {
@@ -122,7 +173,7 @@ class ExecConnection final : public Connection {
                      [&](Node result) { return db::read_row(result, row); });
   }
   Answer write_row(Key key, const Row& row) override {
-    return change(fmt::format("[\"w\",{},{}]", key, row_text(row)));
+    return change(key, fmt::format("[\"w\",{},{}]", key, row_text(row)));
   }
   Answer select(const Where& where, std::vector<KeyRow>& found) override {
     return operation(fmt::format("[\"select\",{}]", where_list(where)),
@@ -142,15 +193,23 @@ class ExecConnection final : public Connection {
       set += fmt::format("{}[\"{}\",{}]", set.empty() ? "" : ",", kColumnNames[assignment.column],
                          assignment.number);
     }
-    return operation(fmt::format("[\"update\",{},[{}]]", where_list(where), set),
-                     [&](Node result) { return read_changes(result, changed); });
+    Answer answer = operation(fmt::format("[\"update\",{},[{}]]", where_list(where), set),
+                              [&](Node result) { return read_changes(result, changed); });
+    if (answer.ok()) {
+      for (const RowChange& change : changed) written_.push_back(change.key);
+    }
+    return answer;
   }
   Answer remove_where(const Where& where, std::vector<KeyRow>& removed) override {
     wrote_ = true;
-    return operation(fmt::format("[\"delete\",{}]", where_list(where)),
-                     [&](Node result) { return read_rows(result, removed); });
+    Answer answer = operation(fmt::format("[\"delete\",{}]", where_list(where)),
+                              [&](Node result) { return read_rows(result, removed); });
+    if (answer.ok()) {
+      for (const KeyRow& row : removed) written_.push_back(row.key);
+    }
+    return answer;
   }
-  Answer remove(Key key) override { return change(fmt::format("[\"d\",{}]", key)); }
+  Answer remove(Key key) override { return change(key, fmt::format("[\"d\",{}]", key)); }
 
   Answer commit() override {
     Answer answer = ask("commit", "", answer_);
@@ -198,25 +257,32 @@ class ExecConnection final : public Connection {
 
   Answer ask_whole(std::span<const Operation> operations, bool read_only,
                    std::vector<Found>& found) {
-    trace_ = {};
-    wrote_ = false;
+    forget();
     found.clear();
     std::string members = read_only_member(read_only) + ",\"ops\":[";
     for (const Operation& operation : operations) {
       if (&operation != &operations.front()) members += ',';
       members += text_of(operation);
-      wrote_ = wrote_ || operation.kind == OperationKind::Write ||
-               operation.kind == OperationKind::Append;
+      if (operation.kind != OperationKind::Write && operation.kind != OperationKind::Append) {
+        continue;
+      }
+      wrote_ = true;
+      written_.push_back(operation.key);
     }
     members += ']';
     Answer answer = ask("txn", members, answer_);
     if (!answer.ok()) return Answer::lost(std::move(answer.reason));
     answer = ended("txn");
-    if (read_results(operations, found) && (!answer.ok() || found.size() == operations.size())) {
-      return answer;
+    std::string why;
+    if (!read_results(operations, found) || (answer.ok() && found.size() < operations.size())) {
+      why = "\"results\" do not fit the operations";
     }
+    for (std::size_t i = 0; i < found.size() && why.empty(); ++i) {
+      if (const auto twice = key_twice(found[i].rows)) why = said_twice(*twice);
+    }
+    if (why.empty()) return answer;
     found.clear();
-    return Answer::lost(nonsense("txn", "\"results\" do not fit the operations").reason);
+    return Answer::lost(nonsense("txn", why).reason);
   }
   // The results of the first operations of a whole transaction. False: they are none.
   [[nodiscard]] bool read_results(std::span<const Operation> operations,
@@ -241,13 +307,24 @@ class ExecConnection final : public Connection {
     return Answer::failed(fmt::format("wrong answer of the driver to \"{}\"", what));
   }
 
+  [[nodiscard]] static std::string said_twice(Key key) {
+    return fmt::format("a scan has the key {} twice", key);
+  }
+
+  // Nothing is known of the transaction that begins.
+  void forget() {
+    trace_ = {};
+    wrote_ = false;
+    written_.clear();
+  }
+
   // The reason that the driver gave, without what makes equal reasons differ.
   [[nodiscard]] std::string reason() const {
     constexpr std::size_t kLongest = 80;
     std::string text(answer_.root().member("reason").text().value_or("no reason given"));
     std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
-    if (text.size() > kLongest) text.resize(kLongest);
-    return text;
+    if (text.size() > kLongest) text.resize(utf8_prefix(text.substr(0, kLongest)));
+    return printable(text);
   }
 
   // A request that does not commit.
@@ -270,8 +347,9 @@ class ExecConnection final : public Connection {
     if (read(answer_.root().member("result"))) return {};
     return nonsense("op", fmt::format("no good \"result\" of {}", text));
   }
-  Answer change(const std::string& text) {
+  Answer change(Key key, const std::string& text) {
     wrote_ = true;
+    written_.push_back(key);
     return statement("op", ",\"op\":" + text);
   }
 
@@ -294,7 +372,26 @@ class ExecConnection final : public Connection {
       return Answer::lost(
           nonsense(what, "it has no \"start_ts\", or wrote and has no \"commit_ts\"").reason);
     }
-    return {};
+    const std::string why = wrong_times();
+    if (why.empty()) return {};
+    trace_ = {};
+    troubles_.add_wrong_times();
+    return Answer::lost(nonsense(what, why).reason);
+  }
+
+  // Why the timestamps of the transaction, which committed, cannot be; "" if they can. Taken for
+  // those of a database, they would look like violations.
+  [[nodiscard]] std::string wrong_times() {
+    if (trace_.commit == kNoTimestamp) return {};
+    if (trace_.commit < trace_.start) {
+      return fmt::format("\"commit_ts\" {} is before \"start_ts\" {}", exec_time(trace_.commit),
+                         exec_time(trace_.start));
+    }
+    if (!wrote_) return {};
+    const auto shared = commits_.add(written_, trace_.commit);
+    if (!shared) return {};
+    return fmt::format("\"commit_ts\" {} is that of another transaction that wrote the key {}, too",
+                       exec_time(trace_.commit), *shared);
   }
 
   const ExecSettings& settings_;
@@ -302,8 +399,10 @@ class ExecConnection final : public Connection {
   std::shared_ptr<ExecChild> child_;
   std::uint64_t number_;
   ExecTroubles& troubles_;
+  ExecCommits& commits_;
   bool usable_ = true;
-  bool wrote_ = false;  // The open transaction has written.
+  bool wrote_ = false;        // The open transaction has written.
+  std::vector<Key> written_;  // What it has written, as far as is known.
   Trace trace_;
   JsonTree answer_;
 };
@@ -366,8 +465,8 @@ class ExecDatabase final : public Database, public HasLogs {
                fmt::format("\"do\":\"open\",\"connection\":{}{}", number, common_members()),
                settings_.patience, answer);
     if (!opened) return opened.error();
-    return std::unique_ptr<Connection>(
-        std::make_unique<ExecConnection>(settings_, schema_, std::move(child), number, troubles_));
+    return std::unique_ptr<Connection>(std::make_unique<ExecConnection>(
+        settings_, schema_, std::move(child), number, troubles_, commits_));
   }
 
   [[nodiscard]] bool gone() const override { return settings_.hello.shared && child_->broken(); }
@@ -375,6 +474,16 @@ class ExecDatabase final : public Database, public HasLogs {
   // Answers have all there is to know. If one is missing, others may have read what its transaction
   // wrote, and by timestamps that would look like a violation.
   Result<Recovered> recover(std::span<const std::uint64_t>) override {
+    if (troubles_.wrong_times()) {
+      const Status why = troubles_.nonsense(settings_.command);
+      return Error{.what = why.error().what + "; there is no verdict by timestamps"};
+    }
+    if (const auto only = commits_.only_one()) {
+      return Error{.what =
+                       fmt::format("exec:{}: all transactions that wrote have \"commit_ts\" {}, "
+                                   "so there is no verdict by timestamps",
+                                   settings_.command, exec_time(*only))};
+    }
     if (troubles_.unplaced() == 0) return Recovered{};
     return Error{.what = fmt::format(
                      "{}: {} commits were not answered, so their timestamps are missing and there "
@@ -444,6 +553,7 @@ class ExecDatabase final : public Database, public HasLogs {
   Schema schema_;
   TemporaryFolder folder_;
   ExecTroubles troubles_;
+  ExecCommits commits_;
   JsonTree answer_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::shared_ptr<ExecChild> child_;  // The first one; for all clients if the driver can do that.

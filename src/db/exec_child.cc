@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/printable.h"
 #include "base/system_error.h"
 
 namespace ouro::db {
@@ -167,6 +168,10 @@ void ExecChild::take_line(std::string_view line) {
   if (!tree_.parse(line) || !tree_.root().is_map()) {
     return fail(Heard::Nonsense, fmt::format("it wrote what is no JSON object: {}", shown(line)));
   }
+  if (const auto twice = tree_.repeated_member()) {
+    return fail(Heard::Nonsense, fmt::format("a map of its answer has \"{}\" twice: {}",
+                                             shown(*twice), shown(line)));
+  }
   const auto id = tree_.root().member("id").integer();
   if (!id) return fail(Heard::Nonsense, fmt::format("an answer has no \"id\": {}", shown(line)));
   const auto found = std::find_if(open_.begin(), open_.end(), [&](const Question* question) {
@@ -192,7 +197,9 @@ std::string ExecChild::last_words() {
                      : *status >= 128 ? fmt::format("it was ended by signal {}", *status - 128)
                                       : fmt::format("it ended with status {}", *status);
   std::error_code none;
-  if (std::filesystem::file_size(log_, none) > 0 && !none) text += ": " + last_lines(log_, 3);
+  if (std::filesystem::file_size(log_, none) > 0 && !none) {
+    text += ": " + printable(last_lines(log_, 3));
+  }
   return text;
 }
 

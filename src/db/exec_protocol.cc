@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.h"
+
 namespace ouro::db {
 namespace {
 
@@ -35,8 +37,8 @@ Result<Level> level_member(Node entry, std::string_view member) {
   if (!name) return wrong(fmt::format("an isolation has no \"{}\", the name of a level", member));
   const auto level = find_level(*name);
   if (!level) {
-    return wrong(
-        fmt::format("\"{}\" is '{}', which is no level; see 'ouro levels'", member, *name));
+    return wrong(fmt::format("\"{}\" is '{}', which is no level; see 'ouro levels'", member,
+                             printable(*name)));
   }
   return *level;
 }
@@ -44,6 +46,10 @@ Result<Level> level_member(Node entry, std::string_view member) {
 Result<ExecIsolation> read_isolation(Node entry) {
   const auto name = entry.member("name").text();
   if (!name || name->empty()) return wrong("an isolation has no \"name\"");
+  if (printable(*name) != *name) {
+    return wrong(
+        fmt::format("an isolation is called '{}', which has control characters", printable(*name)));
+  }
   const auto promises = level_member(entry, "promises");
   if (!promises.ok()) return promises.error();
   ExecIsolation isolation{.name = std::string(*name),
@@ -128,8 +134,8 @@ Result<ExecHello> read_hello(Node answer) {
   ExecHello hello;
   const auto name = answer.member("name").text();
   if (!name || name->empty()) return wrong("the answer to hello has no \"name\", a text");
-  hello.name = *name;
-  hello.version = answer.member("version").text().value_or("");
+  hello.name = printable(*name);
+  hello.version = printable(answer.member("version").text().value_or(""));
   if (auto read = read_abilities(answer.member("can"), hello); !read) return read.error();
   const Node isolations = answer.member("isolation");
   if (!isolations.is_list()) return wrong("\"isolation\" is no list");
@@ -216,6 +222,14 @@ bool read_found(Node result, std::vector<KeyNumber>& found) {
     found.push_back({*key, *number});
     return true;
   });
+}
+
+std::optional<Key> key_twice(const std::vector<KeyNumber>& rows) {
+  std::vector<Key> keys;
+  for (const KeyNumber& row : rows) keys.push_back(row.key);
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  return twice == keys.end() ? std::nullopt : std::optional(*twice);
 }
 
 bool read_row(Node result, std::optional<Row>& row) {

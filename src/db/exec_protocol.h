@@ -25,7 +25,7 @@ struct ExecIsolation {
   bool timestamps = false;                    // Whether transactions tell them.
 };
 
-// What a driver says about itself.
+// What a driver says about itself; its texts are printable().
 struct ExecHello {
   std::string name;                       // "SQLite 3.40.1".
   std::string version;                    // Of the driver; may be empty.
@@ -57,6 +57,8 @@ bool read_found(JsonTree::Node result, std::vector<KeyNumber>& found);
 bool read_row(JsonTree::Node result, std::optional<Row>& row);  // Or null.
 bool read_rows(JsonTree::Node result, std::vector<KeyRow>& rows);
 bool read_changes(JsonTree::Node result, std::vector<RowChange>& changes);
+// A key that two rows have; nothing if there is none. No scan returns a row twice.
+[[nodiscard]] std::optional<Key> key_twice(const std::vector<KeyNumber>& rows);
 // The result of `operation`, which reads, into `found`.
 bool read_result(const Operation& operation, JsonTree::Node result, Found& found);
 

@@ -100,7 +100,9 @@ Level MariaDbDatabase::claims() const {
 // TiDB's read committed has a snapshot for each statement, so one timestamp does not tell what a
 // transaction saw.
 Features MariaDbDatabase::features() const {
-  const bool times = order_ == MariaDbOrder::TiDb && settings_.isolation == "REPEATABLE READ";
+  // Before the server was asked, it is what the URL says.
+  const bool tidb = version_.empty() ? settings_.tidb : order_ == MariaDbOrder::TiDb;
+  const bool times = tidb && settings_.isolation == "REPEATABLE READ";
   return {.registers = true,
           .lists = true,
           .scans = true,

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "base/level_rules.h"
 #include "base/meter.h"
 #include "check/check_within.h"
 #include "check/implied.h"
 #include "check/left_out.h"
 #include "explain/expected.h"
 #include "explain/look.h"
+#include "explain/of_its_kind.h"
 #include "explain/smallest.h"
 
 namespace ouro {
@@ -66,6 +68,7 @@ class Examining {
     explain_stronger(known);
     if (options_.other_levels) out_.others = std::move(others);
     keep_first_examples();
+    if (options_.each_kind) tell_each_kind(known);
     if (!options_.expectation.empty()) meet();
     const double all = std::chrono::duration<double>(passed()).count();
     out_.telling_seconds = all - out_.check_seconds;
@@ -287,6 +290,74 @@ class Examining {
       std::map<std::string, std::size_t> told;
       std::erase_if(explanation.stories,
                     [&](const Story& story) { return ++told[name(story)] > options_.examples; });
+    }
+  }
+
+  // ---- what Elle tells ----
+
+  void tell_each_kind(std::span<const Verdict> known) {
+    for (Explanation& explanation : out_.explanations) {
+      tell_without_time(explanation, known);
+      for (const Verdict& verdict : out_.verdicts) {
+        if (verdict.level == explanation.level) tell_kinds(verdict, explanation);
+      }
+    }
+  }
+
+  // The level that differs in nothing but that neither sessions nor clocks count.
+  [[nodiscard]] std::optional<Level> without_time(Level level) const {
+    const auto same = [](const LevelRules& one, const LevelRules& other) {
+      return one.family == other.family && one.premise == other.premise &&
+             one.lost_updates == other.lost_updates && one.phantoms == other.phantoms &&
+             one.rereads_differ == other.rereads_differ;
+    };
+    for (const LevelInfo& other : levels()) {
+      const LevelRules& its = rules(other.level);
+      if (its.sessions || its.clocks() || other.level == level) continue;
+      if (same(its, rules(level)) && decidable(other.level, how_.evidence)) return other.level;
+    }
+    return std::nullopt;
+  }
+
+  void tell_without_time(Explanation& explanation, std::span<const Verdict> known) {
+    const auto has_variant = [](const Story& story) { return story.variant != Variant::None; };
+    const auto level = without_time(explanation.level);
+    if (!level || std::none_of(explanation.stories.begin(), explanation.stories.end(), has_variant))
+      return;
+    const bool may_be = std::none_of(known.begin(), known.end(), [&](const Verdict& verdict) {
+      return verdict.level == *level && verdict.outcome != Outcome::Violated;
+    });
+    if (!may_be || is_explained(*level)) return;
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+    const auto verdict = check_within(budget, h_, *level, how_);
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) return;
+    ExplainOptions how = telling();
+    how.time_limit = time_to_explain();
+    const Explanation plain = explain(h_, *verdict, how);
+    for (Story& story : explanation.stories) {
+      const auto same = std::find_if(
+          plain.stories.begin(), plain.stories.end(),
+          [&](const Story& other) { return info(other.pattern).id == info(story.pattern).id; });
+      if (has_variant(story) && same != plain.stories.end()) story = *same;
+    }
+  }
+
+  void tell_kinds(const Verdict& verdict, Explanation& explanation) {
+    for (std::size_t i = 0; i < kAnomalyKindCount; ++i) {
+      const auto kind = static_cast<AnomalyKind>(i);
+      const auto is_told = [&](const Story& story) { return story.kind == kind; };
+      if (info(kind).sign != AnomalySign::Operations || verdict.counts[i] == 0 ||
+          std::any_of(explanation.stories.begin(), explanation.stories.end(), is_told)) {
+        continue;
+      }
+      Verdict only = verdict;
+      std::erase_if(only.anomalies, [&](const Anomaly& anomaly) { return anomaly.kind != kind; });
+      if (only.anomalies.empty()) continue;
+      ExplainOptions how = telling();
+      how.time_limit = time_to_explain();
+      const Explanation told = explain_each_kind(h_, only, how);
+      const auto story = std::find_if(told.stories.begin(), told.stories.end(), is_told);
+      if (story != told.stories.end()) explanation.stories.push_back(*story);
     }
   }
 

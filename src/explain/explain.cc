@@ -22,6 +22,7 @@
 #include "explain/lift.h"
 #include "explain/lost_update.h"
 #include "explain/names.h"
+#include "explain/of_its_kind.h"
 #include "explain/retell.h"
 #include "explain/shrink.h"
 #include "explain/suspects.h"
@@ -60,7 +61,7 @@ bool is_mutual_overwriting(const std::vector<Case>& cases) {
 class Explaining {
  public:
   Explaining(const History& history, const Verdict& verdict, const ExplainOptions& options,
-             const Budget& whole)
+             const Budget& whole, bool keeps_kind = false)
       : h_(history),
         first_(verdict),
         options_(options),
@@ -68,7 +69,8 @@ class Explaining {
         worst_first_(verdict.evidence == Evidence::Versions &&
                      !rules(verdict.level).is(LevelFamily::CommitOrder) &&
                      has_complete_orders(history)),
-        scans_list_tombstones_(scans_list_tombstones(history)) {
+        scans_list_tombstones_(scans_list_tombstones(history)),
+        keeps_kind_(keeps_kind) {
     out_.level = verdict.level;
   }
 
@@ -503,19 +505,25 @@ class Explaining {
         },
         budget);
     const Shrunk any_kind = shrink(
-        same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
+        same_kind.part.history, evidence,
+        [&](const History& h) {
+          return keeps_kind_ ? tells(h) : shows(h, std::nullopt);
+        },
         budget);
     if (&budget != &budget_) budget_.charge(least_budget.spent());
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
-    options.examples = as_bad ? kManyAnomalies : 1;
+    options.examples = as_bad || keeps_kind_ ? kManyAnomalies : 1;
     // Without limits: this part was just checked within them.
     const auto verdict = check(least, first_.level, options);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
-    Story story = told(least, *verdict, worst_anomaly(*verdict));
+    const auto same = std::find_if(verdict->anomalies.begin(), verdict->anomalies.end(),
+                                   [&](const Anomaly& anomaly) { return anomaly.kind == kind; });
+    const bool kept = keeps_kind_ && same != verdict->anomalies.end();
+    Story story = told(least, *verdict, kept ? *same : worst_anomaly(*verdict));
     for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
     for (std::size_t i = 0; i < least.op_count(); ++i) story.ops.emplace_back(i);
-    story.minimal = few.minimal && same_kind.minimal && any_kind.minimal;
+    story.minimal = few.minimal && same_kind.minimal && any_kind.minimal && !keeps_kind_;
     set_levels(story, least, first_.evidence);
     lift(story, any_kind.part);
     lift(story, same_kind.part);
@@ -618,6 +626,7 @@ class Explaining {
   // shortest.
   const bool worst_first_;
   const bool scans_list_tombstones_;  // In the whole history; parts are judged by the same.
+  const bool keeps_kind_;             // See explain_each_kind().
   std::vector<bool> removed_;         // By TxnId, whether it is removed from further checks.
   Explanation out_;
 };
@@ -632,6 +641,12 @@ Explanation explain_within(const Budget& budget, const History& history, const V
 Explanation explain(const History& history, const Verdict& verdict, const ExplainOptions& options) {
   const Budget budget(options.time_limit, options.cancelled, options.memory_limit);
   return explain_within(budget, history, verdict, options);
+}
+
+Explanation explain_each_kind(const History& history, const Verdict& verdict,
+                              const ExplainOptions& options) {
+  const Budget budget(options.time_limit, options.cancelled, options.memory_limit);
+  return Explaining(history, verdict, options, budget, true).run();
 }
 
 }  // namespace ouro

@@ -108,6 +108,16 @@ bool is_called(const PatternInfo& pattern, std::string_view wanted) {
   return false;
 }
 
+// Adya's anomalies of snapshots. G-SIb: a cycle with one rw. G-SIa: a transaction saw or overwrote
+// another that had not committed when it began, which only timestamps show.
+bool is_of_si(Pattern pattern, std::string_view wanted) {
+  if (wanted == "gsib" || wanted == "g-sib") {
+    return pattern >= Pattern::NonMonotonicRead && pattern <= Pattern::WrongAggregate;
+  }
+  return (wanted == "gsia" || wanted == "g-sia") &&
+         (pattern == Pattern::SnapshotMismatch || pattern == Pattern::WriteConflict);
+}
+
 }  // namespace
 
 const PatternInfo& info(Pattern pattern) {
@@ -128,8 +138,8 @@ std::vector<Pattern> find_patterns(std::string_view name) {
   for (std::size_t i = 0; i < kPatternCount; ++i) {
     const auto pattern = static_cast<Pattern>(i);
     const std::string id = normalised(info(pattern).id);
-    const bool family =
-        (wanted == "g1" && id.starts_with("g1")) || (wanted == "g2" && id.starts_with("g2"));
+    const bool family = (wanted == "g1" && id.starts_with("g1")) ||
+                        (wanted == "g2" && id.starts_with("g2")) || is_of_si(pattern, wanted);
     if (family || is_called(info(pattern), wanted)) out.push_back(pattern);
   }
   return out;

@@ -1,8 +1,10 @@
 // An EDN tokenizer (github.com/edn-format/edn).
 //
 // Understands all of EDN: commas as white space, `;` comments, `#_` discards, tags (`#inst "…"`:
-// the tag is dropped, the tagged form remains), sets, characters, `N` and `M` numbers. It is not
-// recursive, so deep nesting costs only a few bytes for each open bracket.
+// the tag is dropped, the tagged form remains), sets, characters, `N` and `M` numbers. And what
+// Clojure prints beyond EDN: numbers of other bases (`0x3c7`, `017`, `2r101`), metadata (`^:m {}`:
+// dropped), patterns, variables, and objects that cannot be read again. It is not recursive, so
+// deep nesting costs only a few bytes for each open bracket.
 #pragma once
 
 #include <string_view>
@@ -28,16 +30,18 @@ class EdnTokens final : public TokenReader {
     const char* at = nullptr;  // Where the bracket is.
   };
 
-  // What raw() read may be no token but the prefix of a form: `#_` or a tag.
-  enum class Prefix : std::uint8_t { None, Discard, Tag };
+  // What raw() read may be no token but the prefix of a form: `#_`, `^` or a tag.
+  enum class Prefix : std::uint8_t { None, Discard, Metadata, Tag };
   // Reads a token or a prefix.
   bool raw(Token& token, Prefix& prefix);
-  bool discard(const char* at);
+  bool discard(const char* at, std::string_view mark);
   void skip_space();
   bool open(Token& token, TokenKind kind, char close, int width);
   bool close(Token& token);
   // Reads what begins with '#'.
   bool dispatch(Token& token, Prefix& prefix);
+  bool pattern(Token& token);
+  bool unreadable(Token& token);
   bool character(Token& token);
   bool number(Token& token, std::string_view text);
   bool atom(Token& token);

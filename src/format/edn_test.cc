@@ -62,6 +62,33 @@ TEST(EdnTest, CommasCommentsDiscardsAndTagsAreNoForms) {
   EXPECT_EQ(tokens_of("#_{:odd} 1"), "1 end");
 }
 
+TEST(EdnTest, IntegersOfOtherBasesAreWhatClojureReads) {
+  EXPECT_EQ(tokens_of("0x3c7 -0X1F +0xaN 017 -010 2r101 36rZz 0 00 0N"),
+            "967 -31 10 15 -8 5 1295 0 0 0 end");
+  EXPECT_EQ(tokens_of("0x7fffffffffffffff -0x8000000000000000"),
+            "9223372036854775807 -9223372036854775808 end");
+}
+
+// An error about them is for who needs their values.
+TEST(EdnTest, WhatIsNoNumberAfterAllIsStillAToken) {
+  EXPECT_EQ(tokens_of("12ab 08 0x 0xfg 37r1 1.2.3 0x8000000000000000"),
+            "12ab 08 0x 0xfg 37r1 1.2.3 0x8000000000000000 end");
+}
+
+TEST(EdnTest, WhatClojurePrintsBeyondEdnIsRead) {
+  EXPECT_EQ(tokens_of("{:a #object[java.lang.Object 0x3c7 \"x\"] :b 1}"),
+            "{ :a [ java.lang.Object 967 \"x\" . :b 1 . end");
+  EXPECT_EQ(tokens_of("{:a ^:m {:b ^{:c 1} [^String s]} ^:x :d #^:m 2}"),
+            "{ :a { :b [ s . . :d 2 . end");
+  EXPECT_EQ(tokens_of("[#_^:m a b #_#_^:m a b c]"), "[ b c . end");
+  EXPECT_EQ(tokens_of("#\"a\\d\\\"b\" #'user/f #(inc 1) #=(f) #error {:a 1}"),
+            "\"a\\d\\\"b\" user/f [ inc 1 . [ f . { :a 1 . end");
+  EXPECT_EQ(tokens_of("{:a #<Fn f->g@1> :b #<Object java.lang.Object@3c7>}"),
+            "{ :a #<Fn f->g@1> :b #<Object java.lang.Object@3c7> . end");
+  EXPECT_EQ(tokens_of(R"({:a \a :b \u0041 :c \tab :d \}})"),
+            R"({ :a \a :b \u0041 :c \tab :d \} . end)");
+}
+
 TEST(EdnTest, StringsAreUnescaped) {
   EXPECT_EQ(tokens_of(R"("a\"b\\c\td")"), "\"a\"b\\c\td\" end");
   EXPECT_EQ(tokens_of(R"("\u00e9\ud83d\ude00")"), "\"é😀\" end");
@@ -86,12 +113,14 @@ TEST(EdnTest, FaultsHaveLineColumnAndExpectation) {
             "truncated?");
   EXPECT_EQ(tokens_of("\"abc"), "h.edn:1: column 1: a string that starts here does not end");
   EXPECT_EQ(tokens_of("\"abc\\"), "h.edn:1: column 1: a string that starts here does not end");
-  EXPECT_EQ(tokens_of("12ab"), "h.edn:1: column 1: '12ab' is not a number");
   EXPECT_EQ(tokens_of(": x"),
             "h.edn:1: column 2: expected a keyword's name behind ':', found byte 0x20");
   EXPECT_EQ(tokens_of("#_"), "h.edn:1: column 1: expected a form behind #_");
   EXPECT_EQ(tokens_of("[1 #_]"), "h.edn:1: column 4: expected a form behind #_");
-  EXPECT_EQ(tokens_of("[#inst]"), "h.edn:1: column 7: expected a form behind the tag");
+  EXPECT_EQ(tokens_of("[#inst]"), "h.edn:1: column 7: expected a form behind the tag or metadata");
+  EXPECT_EQ(tokens_of("[^:m]"), "h.edn:1: column 5: expected a form behind the tag or metadata");
+  EXPECT_EQ(tokens_of("[^]"), "h.edn:1: column 2: expected a form behind ^");
+  EXPECT_EQ(tokens_of("#\"a"), "h.edn:1: column 1: a pattern that starts here does not end");
   EXPECT_EQ(tokens_of("# "),
             "h.edn:1: column 2: expected a tag, '{' or '_' behind '#', found byte 0x20");
   EXPECT_EQ(tokens_of("\\"), "h.edn:1: column 1: expected a character behind '\\'");

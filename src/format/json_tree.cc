@@ -1,5 +1,6 @@
 #include "format/json_tree.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/double_text.h"
@@ -38,6 +39,21 @@ bool JsonTree::parse(std::string_view text) {
   }
   parts_.clear();
   return false;
+}
+
+std::optional<std::string_view> JsonTree::repeated_member() const {
+  std::vector<std::string_view> names;
+  for (std::uint32_t map = 0; map < parts_.size(); ++map) {
+    if (parts_[map].kind != TokenKind::OpenMap) continue;
+    names.clear();
+    for (std::uint32_t at = map + 1; at < parts_[map].end; at = parts_[at + 1].end) {
+      names.push_back(text_of(parts_[at]));
+    }
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) return *twice;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::int64_t> JsonTree::Node::integer() const {

@@ -55,6 +55,9 @@ class JsonTree {
   [[nodiscard]] bool parse(std::string_view text);
   // REQUIRES: parse() was true.
   [[nodiscard]] Node root() const { return {this, 0}; }
+  // The name of a member that some map has twice; nothing if there is none. Cost: linear, but
+  // n log n in the members of a map.
+  [[nodiscard]] std::optional<std::string_view> repeated_member() const;
 
  private:
   // A value, or the name of a member, which comes before its value. The parts of a collection

@@ -31,6 +31,18 @@ TEST(JsonTreeTest, WhatIsNotThereOrOfAnotherKindIsNothing) {
   EXPECT_FALSE(tree.root().is_list());
 }
 
+TEST(JsonTreeTest, MembersThatAMapHasTwiceAreFound) {
+  const auto repeated = [](const char* text) {
+    JsonTree tree;
+    EXPECT_TRUE(tree.parse(text)) << text;
+    return std::string(tree.repeated_member().value_or("-"));
+  };
+  EXPECT_EQ(repeated(R"({"a":1,"b":{"a":2,"c":[{"a":3},{"a":4}]},"c":5})"), "-");
+  EXPECT_EQ(repeated(R"({"a":1,"b":2,"\u0061":3})"), "a");
+  EXPECT_EQ(repeated(R"({"a":[1,{"b":{},"c":[],"b":null}]})"), "b");
+  EXPECT_EQ(repeated("[1,1]"), "-");
+}
+
 TEST(JsonTreeTest, WhatIsNoJsonIsRefused) {
   JsonTree tree;
   for (const char* text : {"", " ", "{", "{\"a\"}", "[1,]", "1 2", "tru", "\"a", "{\"a\":1}}"}) {

@@ -32,8 +32,8 @@ class Teller {
     if (!story_.cases.empty()) return cyclic();
     switch (story_.pattern) {
       case Pattern::DirtyUpdate:
-        return {{"G1a", read_of_write()}, {"dirty-update", dirty_update()}};
       case Pattern::AbortedRead:
+        return aborted();
       case Pattern::IntermediateRead:
         return {{std::string(info(story_.pattern).id), read_of_write()}};
       case Pattern::ThinAirRead:
@@ -232,39 +232,81 @@ class Teller {
     return out + element();
   }
 
-  // The values from the aborted one to that which was built upon it, and who wrote these two.
-  [[nodiscard]] std::string dirty_update() const {
+  // Reads of what was aborted, and what was built upon that.
+  [[nodiscard]] std::vector<EdnAnomaly> aborted() const {
     const OpId write = shown(Shown::Write), read = shown(Shown::Read);
-    if (!write.valid() || !read.valid()) return operations();
+    if (!write.valid() || !read.valid()) return {{"G1a", read_of_write()}};
+    if (h_.op(read).value.is_list()) return aborted_elements(read, write);
+    std::vector<EdnAnomaly> out = {{"G1a", read_of_write()}};
+    if (story_.pattern != Pattern::DirtyUpdate) return out;
     std::string values = ops_.value(h_.op(write).value);
-    TxnId updater = h_.txn_of(read);
-    if (h_.op(read).value.is_list()) {
-      const auto list = h_.list(h_.op(read).value);
-      const auto at = std::find(list.begin(), list.end(), h_.op(write).value);
-      for (auto later = at; later != list.end() && ++later != list.end();) {
-        values += ' ' + ops_.value(*later);
-        const TxnId writer = writer_of(h_.op(read).key, *later);
-        if (!writer.valid()) continue;
-        updater = writer;
-        break;
-      }
-    } else {
-      for (OpId id = h_.first_op(updater); id < h_.end_op(updater); ++id.value) {
-        const Op op = h_.op(id);
-        if (op.key == h_.op(read).key && is_write(op.kind)) values += ' ' + ops_.value(op.value);
-      }
+    const TxnId updater = h_.txn_of(read);
+    for (OpId id = h_.first_op(updater); id < h_.end_op(updater); ++id.value) {
+      const Op op = h_.op(id);
+      if (op.key == h_.op(read).key && is_write(op.kind)) values += ' ' + ops_.value(op.value);
     }
-    return fmt::format(":key {}, :values [{}], :txns [{} ... {}]", ops_.key(h_.op(write).key),
-                       values, ops_.completion(h_.txn_of(write)), ops_.completion(updater));
+    out.push_back(
+        {"dirty-update", dirty_update(h_.op(write).key, values, h_.txn_of(write), updater)});
+    return out;
   }
 
-  // Among the operations of the story; not valid if nobody did.
-  [[nodiscard]] TxnId writer_of(KeyId key, Value value) const {
-    for (const OpId id : story_.ops) {
-      const Op op = h_.op(id);
-      if (is_write(op.kind) && op.key == key && op.value == value) return h_.txn_of(id);
+  // The values from the aborted one to that which was built upon it, and who wrote these two.
+  [[nodiscard]] std::string dirty_update(KeyId key, const std::string& values, TxnId first,
+                                         TxnId last) const {
+    return fmt::format(":key {}, :values [{}], :txns [{} ... {}]", ops_.key(key), values,
+                       ops_.completion(first), ops_.completion(last));
+  }
+
+  // Elle tells of each aborted element of a list; and, from the first one to the next that
+  // committed, of a row of elements.
+  [[nodiscard]] std::vector<EdnAnomaly> aborted_elements(OpId read, OpId write) const {
+    constexpr std::size_t kMost = 16;  // Each of them repeats the list, which may be long.
+    const KeyId key = h_.op(read).key;
+    auto writers = writers_of(key);
+    writers[h_.op(write).value] = {h_.txn_of(write), TxnStatus::Aborted};
+    std::vector<EdnAnomaly> out;
+    std::string values;  // Of the row at hand.
+    TxnId first;         // Who wrote the first of them.
+    for (const Value element : h_.list(h_.op(read).value)) {
+      const auto at = writers.find(element);
+      const Writer writer = at == writers.end() ? Writer{} : at->second;
+      const bool aborted = writer.status == TxnStatus::Aborted;
+      if (!first.valid() && !aborted) continue;
+      if (!first.valid()) first = writer.txn;
+      values += (values.empty() ? "" : " ") + ops_.value(element);
+      if (aborted && (out.size() < kMost || element == h_.op(write).value)) {
+        out.push_back({"G1a", fmt::format("{}, :writer {}, :element {}", op_and_micro_op(read),
+                                          ops_.completion(writer.txn), ops_.value(element))});
+      }
+      if (writer.status != TxnStatus::Committed) continue;
+      out.push_back({"dirty-update", dirty_update(key, values, first, writer.txn)});
+      values.clear();
+      first = {};
     }
-    return {};
+    return out;
+  }
+
+  struct Writer {
+    TxnId txn;
+    TxnStatus status = TxnStatus::Unknown;
+  };
+
+  // Who appended each element to the key. Of several, one that committed counts, else one of which
+  // that is not known.
+  [[nodiscard]] std::map<Value, Writer> writers_of(KeyId key) const {
+    const auto rank = [](TxnStatus status) {
+      return status == TxnStatus::Committed ? 2 : status == TxnStatus::Unknown ? 1 : 0;
+    };
+    std::map<Value, Writer> out;
+    for (OpId id{0}; id.index() < h_.op_count(); ++id.value) {
+      const Op op = h_.op(id);
+      if (op.key != key || !is_append(op.kind)) continue;
+      const TxnId txn = h_.txn_of(id);
+      const TxnStatus status = is_undone(op.kind) ? TxnStatus::Aborted : h_.status(txn);
+      const auto [at, added] = out.emplace(op.value, Writer{txn, status});
+      if (!added && rank(status) > rank(at->second.status)) at->second = {txn, status};
+    }
+    return out;
   }
 
   // A read, and what its transaction should have read after what it did before: of a list that it

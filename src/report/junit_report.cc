@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ouro/forms.h"
 #include "report/json_writer.h"
 #include "report/narrator.h"
@@ -77,6 +79,10 @@ std::string content_of(const Checked& checked, const Verdict& verdict, Tally& ta
   }
   if (verdict.outcome == Outcome::Holds) {
     if (why.empty()) return {};
+    const bool nothing =
+        std::any_of(verdict.left_out.begin(), verdict.left_out.end(),
+                    [](const LeftOut& left) { return left.kind == LeftOutKind::Everything; });
+    if (nothing) return fmt::format("      <skipped>{}</skipped>\n", escaped(why));
     return fmt::format("      <system-out>holds as far as was checked: {}</system-out>\n",
                        escaped(why));
   }

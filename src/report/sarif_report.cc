@@ -62,6 +62,27 @@ std::string without_line_break(std::string text) {
   return text;
 }
 
+// The same whenever the same part of the same history is told, so that views know it again; another
+// violation has another one. The name of the file does not count, nor do lines.
+std::string fingerprint(const History& history, const Story& story) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a.
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    hash = (hash ^ 0xff) * 0x100000001b3;  // No text has this byte.
+  };
+  for (const TxnId txn : story.txns) {
+    add(fmt::format("{}", txn.value));
+    if (txn.valid()) add(history.text(history.session_name(history.session(txn))));
+  }
+  for (const OpId id : story.ops) {
+    const Op op = history.op(id);
+    add(fmt::format("{}", history.txn_of(id).value));
+    if (op.key.valid()) add(history.text(history.key_name(op.key)));
+    add(notation(history, op));
+  }
+  return fmt::format("{}/{}/{:016x}", info(story.level).name, id(story), hash);
+}
+
 std::string result_of(const Checked& checked, const Story& story, std::size_t rule) {
   const History& history = *checked.history;
   const Narrator narrator(history, story);
@@ -82,11 +103,8 @@ std::string result_of(const Checked& checked, const Story& story, std::size_t ru
     write_location(json, checked.name, history.place(txn),
                    fmt::format("{}: {}", narrator.label(txn), whereabouts(history, txn)));
   }
-  // The same in every run that shows the same anomaly, so that views know it again; values, lines
-  // and sessions differ from run to run.
   json.end_array().key("partialFingerprints").begin_object();
-  json.member("ouroStory/v1",
-              fmt::format("{}/{}/{}", info(story.level).name, id(story), story.txns.size()));
+  json.member("ouroStory/v2", fingerprint(history, story));
   json.end_object().key("properties").begin_object();
   json.member("level", info(story.level).name).member("minimal", story.minimal);
   json.end_object().end_object();

@@ -12,6 +12,7 @@ namespace {
 
 struct Total {
   std::set<Value> counters;
+  std::set<Value> known;  // Those of which is known what they held at the start.
   std::int64_t held = 0;  // At the start, and so always.
 };
 
@@ -22,6 +23,7 @@ std::optional<Total> conserved_total(const History& h) {
     const auto row = counter_row(h, entry.value);
     if (!row || row->delta.kind() != ValueKind::Integer) continue;
     out.counters.insert(row->counter);
+    out.known.insert(row->counter);
     out.held += row->delta.number();
   }
   bool increments = false;
@@ -56,6 +58,12 @@ std::map<Value, std::int64_t> counters_read(const History& h, TxnId txn) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> total_of_accounts(const History& history) {
+  const auto total = conserved_total(history);
+  if (!total || total->known != total->counters) return std::nullopt;
+  return total->held;
+}
 
 std::vector<WrongTotal> wrong_totals(const History& history, std::span<const TxnId> txns) {
   std::vector<WrongTotal> out;

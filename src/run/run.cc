@@ -103,6 +103,28 @@ Status check_features(const WorkloadInfo& workload, const db::Database& database
                               database.description(), missing, workload.name));
 }
 
+// Whether the database tells what the verdict is to rest on. What a server tells is known for
+// certain only once it is prepared.
+Status check_evidence(const RunOptions& options, const db::Database& database) {
+  const db::Features features = database.features();
+  if (options.evidence && !features.timestamps && !features.versions) {
+    return complain(
+        fmt::format("{} gives no evidence; leave --evidence out", database.description()));
+  }
+  if (options.timestamps && !features.timestamps) {
+    return complain(
+        fmt::format("{} gives no timestamps; {}", database.description(),
+                    features.versions ? "use --evidence versions" : "leave --evidence out"));
+  }
+  if (options.serve.empty()) return {};
+  if (!options.evidence) return complain("a service needs evidence");
+  if (features.timestamps && features.live) return {};
+  return complain(fmt::format(
+      "{} tells no timestamps while it runs, so it cannot feed a service; record a history with "
+      "--evidence and check that",
+      database.description()));
+}
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -190,7 +212,7 @@ class Run {
     }
     Status status = database_.prepare(schema());
     const bool prepared = status.ok();
-    if (prepared) status = check_evidence();
+    if (prepared) status = check_evidence(options_, database_);
     const bool able = status.ok();
     // The header has the version of the database, which is known only after prepare().
     (*file)->add(clients, header(options_, database_));
@@ -198,10 +220,10 @@ class Run {
     if (status) status = runner.load();
     if (status) status = run_disturbed(runner);
     report_.end = runner.progress();
-    if (status && runner.nothing_answered()) status = nothing_committed(runner);
     if (prepared) finish_feeding();
     if (auto closed = (*file)->close(); status && !closed) status = closed;
     if (status) status = add_evidence(runner.open_lines());
+    if (status && report_.end.committed == 0) status = nothing_committed(runner);
     if (auto finished = database_.finish(); !finished) {
       report_.notes.push_back(finished.error().to_string());
     }
@@ -228,15 +250,6 @@ class Run {
             .stop = options_.stop};
   }
 
-  // What servers can tell is known only once we are connected.
-  [[nodiscard]] Status check_evidence() const {
-    const db::Features features = database_.features();
-    if (!options_.timestamps || features.timestamps) return {};
-    return complain(
-        fmt::format("{} gives no timestamps; {}", database_.description(),
-                    features.versions ? "use --evidence versions" : "leave --evidence out"));
-  }
-
   Status connect_feeder() {
     if (options_.serve.empty()) return {};
     auto feeder = Feeder::connect({.url = options_.serve, .token = options_.serve_token});
@@ -253,10 +266,11 @@ class Run {
                                 : "not everything was fed: " + taken.error().to_string());
   }
 
-  // A history without commits would hold at every level; if answers were lost, that misleads.
+  // A history without commits holds at every level, which says nothing about the database.
   [[nodiscard]] Error nothing_committed(const Runner& runner) const {
     const auto reasons = runner.reasons();
-    return complain(fmt::format("{}: no transaction committed: {}", database_.description(),
+    return complain(fmt::format("{}: no transaction committed, so nothing was tested: {}",
+                                database_.description(),
                                 reasons.empty() ? "no answers came" : reasons.front().first));
   }
 
@@ -327,19 +341,7 @@ Result<RunReport> run(const RunOptions& options) {
   if (auto able = check_features(info(options.workload.workload), opened->database()); !able) {
     return able.error();
   }
-  if (options.evidence && !opened->database().features().timestamps &&
-      !opened->database().features().versions) {
-    return complain(fmt::format("{} gives no evidence; leave --evidence out",
-                                opened->database().description()));
-  }
-  if (!options.serve.empty() && !options.evidence) return complain("a service needs evidence");
-  if (!options.serve.empty() &&
-      !(opened->database().features().timestamps && opened->database().features().live)) {
-    return complain(fmt::format(
-        "{} tells no timestamps while it runs, so it cannot feed a service; record a history with "
-        "--evidence and check that",
-        opened->database().description()));
-  }
+  if (auto able = check_evidence(options, opened->database()); !able) return able.error();
   auto report = Run(options, *opened, *std::move(troubles)).go();
   if (report.ok() && !options.server_logs.empty()) copy_logs(*opened, options, *report);
   return report;

@@ -138,7 +138,6 @@ class Runner::Worker {
     if (played.status == TxnStatus::Committed) ++runner_.committed_;
     if (played.status == TxnStatus::Aborted) ++runner_.aborted_;
     if (played.status == TxnStatus::Unknown) ++runner_.unknown_;
-    if (played.lost) ++runner_.lost_;
     if (!played.reason.empty()) runner_.note_reason(played.reason);
     if (!played.connection_usable) connection_.reset();
     // An unknown transaction may take effect after the next ones of this client, so those belong to

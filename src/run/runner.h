@@ -46,8 +46,6 @@ class Runner {
   [[nodiscard]] std::uint64_t retried() const { return retried_; }
   // Why transactions did not commit, and how often; the most frequent first.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> reasons() const;
-  // Whether no transaction committed although some were begun whose answers got lost.
-  [[nodiscard]] bool nothing_answered() const { return committed_ == 0 && lost_ > 0; }
   // REQUIRES: run() has returned.
   [[nodiscard]] std::vector<OpenLine>& open_lines() { return open_lines_; }
   // The clock of the clients: nanoseconds since the runner was made.
@@ -85,7 +83,6 @@ class Runner {
   std::atomic<std::uint64_t> aborted_{0};
   std::atomic<std::uint64_t> unknown_{0};
   std::atomic<std::uint64_t> retried_{0};
-  std::atomic<std::uint64_t> lost_{0};  // Transactions of which an answer did not come.
   std::atomic<std::size_t> running_{0};  // Clients that have not ended.
 
   mutable std::mutex mutex_;  // Guards all members below.

@@ -1,7 +1,7 @@
 """A driver that works until it does not: bad_driver.py FAULT REQUEST [N [OPTION]...]
 
 It is the reference driver for SQLite, but does FAULT at the N-th REQUEST [3rd] of a process, once in a
-run. If N is 1, each process does it.
+run. If N is 1, each process does it; if N is 0, at each such request.
 """
 import json
 import os
@@ -31,7 +31,12 @@ def change(members):
              "ability": {"can": ["miracles"]}, "level": {"isolation": [{"name": "x", "promises": "y"}]},
              "no-evidence": {"isolation": [{"name": "serializable", "promises": "rc"}]},
              "no-levels": {"isolation": []}, "no-name": {"name": ""}, "unknown": {"outcome": "unknown"},
-             "no-times": {"start_ts": None, "commit_ts": None}}[fault]
+             "no-times": {"start_ts": None, "commit_ts": None},
+             "late-start": {"start_ts": 10**6, "commit_ts": 5}, "one-time": {"start_ts": 7, "commit_ts": 7},
+             "fails": {"outcome": "failed", "reason": "red \x1b[31m"}, "name": {"name": "ev\x1b[31mil"},
+             "isolation": {"isolation": [{"name": "s\x1b[2J", "promises": "ser"}]},
+             "twice-row": {"results": [part * 2 if isinstance(part, list) else part
+                                       for part in members.get("results", [])]}}[fault]
     return {**members, **wrong}
 
 
@@ -45,6 +50,8 @@ class BadServer(ouro_driver.Server):
         if fault == "wrong-result" and fits and request_kind == "op":
             fits = request["op"][0] == "r"
         self.count += fits
+        if fits and nth == 0:
+            return True
         if not fits or self.count != nth:
             return False
         try:
@@ -84,6 +91,9 @@ class BadServer(ouro_driver.Server):
             super().answer(request)
             super().answer({"do": "end", "id": request["id"]} if request_kind == "end" else
                            {**request, "do": "hello"})
+        elif fault == "two-outcomes":
+            members = self.on_txn(request)
+            say('{"id":%d,%s,"outcome":"aborted"}\n' % (request["id"], json.dumps(members)[1:-1]))
         else:
             members = getattr(self, "on_" + request["do"])(request) or {}
             say(json.dumps(change({"id": request["id"], **members})) + "\n")
