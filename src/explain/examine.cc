@@ -5,6 +5,7 @@
 #include "ouro/examine.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -29,6 +30,10 @@ using std::chrono::milliseconds;
 // What a courtesy may cost, in steps: about a second, or if that is more, as much as the check
 // itself; half of that after a violation, which is explained besides.
 constexpr std::uint64_t kLeastCourtesy = 100'000'000;
+// By timestamps, of a history of more operations, courtesies may cost as much as the check only.
+constexpr std::size_t kLargeHistory = 1'000'000;
+// Of so many anomalies of each kind the story is chosen, where each is small.
+constexpr std::size_t kManyExamples = 64;
 
 class Examining {
  public:
@@ -36,6 +41,12 @@ class Examining {
       : h_(history), options_(options), how_(options.check) {
     how_.outcomes_only = false;
     how_.examples = std::max(how_.examples, options.examples);
+    told_examples_ = how_.examples;
+    // By timestamps an anomaly is about one operation, and the first ones need not be the worst.
+    const bool tells = options.explain != ExamineOptions::Explain::Nothing;
+    if (how_.evidence == Evidence::Timestamps && tells) {
+      how_.examples = std::max(how_.examples, kManyExamples);
+    }
   }
 
   Result<Examination> run() {
@@ -49,6 +60,9 @@ class Examining {
     spent_ = budget.spent();
     const bool violated = worst(out_.verdicts) == Outcome::Violated;
     courtesy_ = std::max(kLeastCourtesy, violated ? spent_ / 2 : spent_);
+    // By timestamps a large history is checked in a fraction of a second.
+    const bool quick = how_.evidence == Evidence::Timestamps && h_.op_count() > kLargeHistory;
+    if (quick && spent_ > 0) courtesy_ = spent_;
     if (options_.reads_alone) out_.observed = ask_reads_alone();
     begin(ExamineStage::Explaining);
     explain_weakest();
@@ -268,12 +282,19 @@ class Examining {
     }
   }
 
-  // Drops stories beyond the number asked for: a smaller story may have a name that was told.
+  // Drops stories beyond the number asked for: a smaller story may have a name that was told. And
+  // anomalies that were only looked through.
   void keep_first_examples() {
     for (Explanation& explanation : out_.explanations) {
       std::map<std::string, std::size_t> told;
       std::erase_if(explanation.stories,
                     [&](const Story& story) { return ++told[name(story)] > options_.examples; });
+    }
+    for (Verdict& verdict : out_.verdicts) {
+      std::array<std::size_t, kAnomalyKindCount> kept{};
+      std::erase_if(verdict.anomalies, [&](const Anomaly& anomaly) {
+        return ++kept[static_cast<std::size_t>(anomaly.kind)] > told_examples_;
+      });
     }
   }
 
@@ -299,6 +320,7 @@ class Examining {
   const ExamineOptions& options_;
   CheckOptions how_;
   const Budget::Clock::time_point began_ = Budget::Clock::now();
+  std::size_t told_examples_ = 0;  // How many anomalies of a kind are reported.
   std::uint64_t spent_ = 0;     // What Checking took, in steps.
   std::uint64_t courtesy_ = 0;  // What each courtesy may take, in steps.
   Examination out_;
