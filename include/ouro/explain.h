@@ -184,6 +184,9 @@ struct ExplainOptions {
   std::int64_t clock_drift = 0;                  // The same as in CheckOptions. REQUIRES: >= 0.
   unsigned threads = 0;                          // As in CheckOptions.
   Evidence evidence = Evidence::Observed;        // For precedence() only; a verdict has its own.
+  // Whether the history is a part of what was recorded, such as a stream remembers. Then nobody is
+  // said to have read what nobody wrote, unless the verdict says so.
+  bool of_part = false;
 };
 
 // Violated if any verdict is, else Undecided if any is, else Holds.

@@ -22,6 +22,7 @@
 #include "explain/lost_update.h"
 #include "explain/names.h"
 #include "explain/retell.h"
+#include "explain/row_difference.h"
 #include "explain/shrink.h"
 #include "explain/suspects.h"
 
@@ -119,19 +120,29 @@ class Explaining {
       if (!budget_.exhausted()) tell_suspect(history, verdict, suspect, part);
     }
     std::array<std::size_t, kAnomalyKindCount> tried{};
-    for (const Anomaly& anomaly : verdict.anomalies) {
+    for (const Anomaly& anomaly : smallest_first(verdict)) {
       const bool enough = tried[static_cast<std::size_t>(anomaly.kind)]++ >= options_.examples + 2;
       if (!enough && (out_.stories.empty() || !budget_.exhausted())) {
         Story story = story_of(history, verdict, anomaly);
         story.count = verdict.counts[static_cast<std::size_t>(story.kind)];
         if (part != nullptr) lift(story, *part);
-        name_story(story, h_);
+        name_story(story, h_, options_.of_part);
         add(std::move(story));
       }
       for (const TxnId txn : anomaly.txns)
         remove_reader(part == nullptr ? txn : lifted(txn, *part));
     }
     return out_.stories.size() > before;
+  }
+
+  // The anomalies of a verdict; by timestamps, those of fewer transactions first.
+  static std::vector<Anomaly> smallest_first(const Verdict& verdict) {
+    std::vector<Anomaly> out = verdict.anomalies;
+    if (verdict.evidence != Evidence::Timestamps) return out;
+    std::stable_sort(out.begin(), out.end(), [](const Anomaly& one, const Anomaly& other) {
+      return one.txns.size() < other.txns.size();
+    });
+    return out;
   }
 
   // Suspected lost updates, which may be told in place of the long proof of a search.
@@ -153,7 +164,7 @@ class Explaining {
     auto story = shrunk_story(history, *least, suspect.kind, std::nullopt);
     if (!story) return;
     if (part != nullptr) lift(*story, *part);
-    name_story(*story, h_);
+    name_story(*story, h_, options_.of_part);
     add(*std::move(story));
   }
 
@@ -294,6 +305,7 @@ class Explaining {
         auto story = shrunk_story(history, *part, anomaly.kind, worst_of(part->history));
         if (!story) break;
         expect_all(verdict, *story);
+        point_to_missed_row(history, *story);
         return *std::move(story);
       }
       budget_.charge(kStepsPerLook * history.op_count());
@@ -325,20 +337,64 @@ class Explaining {
     const Excerpt own = only(history, story);
     // If these do not suffice, others are needed, such as writers of what was read or should have
     // been.
+    const std::string row = missed_row(history, anomaly);
     const auto question = [&](const History& h) {
-      return shows_same(h, anomaly, [](const Anomaly&) { return true; });
+      return row.empty() ? shows_same(h, anomaly, [](const Anomaly&) { return true; })
+                         : misses(h, row);
     };
-    if (shrink_to(story, own, question)) return story;
+    if (shrink_to(story, own, question, first_.evidence)) return story;
     Core core(history, verdict, anomaly);
     for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
       if (part->history.op_count() > kManyOfPart) break;
-      if (shrink_to(story, *part, question)) return story;
+      if (!shrink_to(story, *part, question, first_.evidence)) continue;
+      point_to_missed_row(history, story);
+      return story;
     }
     if (shows(own.history, anomaly.kind)) {
       story.minimal = true;
       set_levels(story, own.history, first_.evidence);
     }
     return story;
+  }
+
+  // A row that a scan or select should have returned and did not: to tell of it, nothing is needed
+  // of the others. "" if the anomaly is none of a scan or select, or if it lacks none.
+  static std::string missed_row(const History& history, const Anomaly& anomaly) {
+    if (anomaly.kind != AnomalyKind::ResultSetMismatch || anomaly.ops.empty()) return {};
+    const OpId read = anomaly.ops.front();
+    const OpKind kind = history.op(read).kind;
+    if (!is_predicate_read(kind) || kind == OpKind::Aggregate) return {};
+    const RowDifference difference = row_difference(history, read, anomaly.expected);
+    return difference.missed.empty() ? std::string() : difference.missed.front();
+  }
+
+  // Adds the write of a row that a scan or select missed, if the story tells of it.
+  static void point_to_missed_row(const History& history, Story& story) {
+    if (story.kind != AnomalyKind::ResultSetMismatch || story.shown_by.size() != 1) return;
+    const OpId read = story.shown_by.front();
+    const OpKind kind = history.op(read).kind;
+    if (!is_predicate_read(kind) || kind == OpKind::Aggregate || story.expected.empty()) return;
+    for (const std::string& row : row_difference(history, read, story.expected).missed) {
+      const OpId write = write_of_row(history, story.ops, row);
+      if (write.valid()) {
+        story.shown_by.push_back(write);
+        return;
+      }
+    }
+  }
+
+  // Whether some scan or select of the part misses that row.
+  [[nodiscard]] bool misses(const History& part, const std::string& row) const {
+    const auto lacks_row = [&](const Anomaly& anomaly) {
+      if (missed_row(part, anomaly).empty()) return false;
+      const auto missed = row_difference(part, anomaly.ops.front(), anomaly.expected).missed;
+      return std::find(missed.begin(), missed.end(), row) != missed.end();
+    };
+    CheckOptions options = check_options();
+    options.examples = kManyAnomalies;
+    const auto verdict = checked(part, first_.level, options);
+    return verdict.ok() &&
+           std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(), lacks_row);
   }
 
   // The same if it is a lost update: with the reads as well, which the anomaly does not name, and
@@ -363,11 +419,10 @@ class Explaining {
         return lost_update_in(part, same, verdict.level).has_value();
       });
     };
-    if (!shrink_to(story, only(history, story), question)) return std::nullopt;
     const Op read = history.op(lost->one.read);
-    if (lost->source.valid() || history.initial(read.key) == read.value) {
-      set_levels(story, only(history, story).history, Evidence::Observed);
-    }
+    const bool shown = lost->source.valid() || history.initial(read.key) == read.value;
+    const Evidence levels_by = shown ? Evidence::Observed : first_.evidence;
+    if (!shrink_to(story, only(history, story), question, levels_by)) return std::nullopt;
     return story;
   }
 
@@ -412,8 +467,9 @@ class Explaining {
   }
 
   // Makes the story one about the smallest part of `part` for which the answer is yes; false if the
-  // answer for `part` itself is no.
-  [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question) const {
+  // answer for `part` itself is no. The levels that it violates and allows are set by `levels_by`.
+  [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question,
+                               Evidence levels_by) const {
     if (!question(part.history)) return false;
     const Shrunk least = shrink(part.history, first_.evidence, question, budget_);
     story.minimal = least.minimal;
@@ -422,6 +478,7 @@ class Explaining {
     for (TxnId& txn : story.txns) txn = lifted(txn, part);
     for (OpId& op : story.ops) op = lifted(op, part);
     set_levels(story, least.part.history, first_.evidence);
+    if (levels_by != first_.evidence) set_levels(story, least.part.history, levels_by);
     return true;
   }
 
