@@ -523,6 +523,7 @@ class Explaining {
       const auto worst = as_bad ? worst_of(h) : std::nullopt;
       return !as_bad || (worst && *worst <= *as_bad);
     };
+    const Question any = [&](const History& h) { return shows(h, std::nullopt); };
     const auto tells = [&](const History& h) { return shows(h, kind) && is_as_bad(h); };
     const Shrunk few = shrink_txns(core.history, evidence, tells, budget);
     Excerpt part = lifted(few.part, core);
@@ -534,30 +535,77 @@ class Explaining {
         part = *std::move(all);
       }
     }
-    const Shrunk same_kind = shrink(
-        part.history, evidence,
-        [&](const History& h) {
-          return tells(h) && (worst == first_.level || shows(h, kind, worst));
-        },
-        budget);
-    const Shrunk any_kind = shrink(
-        same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
-        budget);
-    const History& least = any_kind.part.history;
+    const Question as_much = [&](const History& h) {
+      return tells(h) && (worst == first_.level || shows(h, kind, worst));
+    };
+    Shrunk least = shrunk_twice(part, as_much, any, budget);
+    if (const auto all = all_they_did(history, least.part.txns, kind)) {
+      settle_orders(*all, least, as_much, budget);
+    }
     CheckOptions options = check_options();
     options.examples = as_bad ? kManyAnomalies : 1;
     // Without limits: this part was just checked within them.
-    const auto verdict = check(least, first_.level, options);
+    const History& left = least.part.history;
+    const auto verdict = check(left, first_.level, options);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
-    Story story = told(least, *verdict, worst_anomaly(*verdict));
-    for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
-    for (std::size_t i = 0; i < least.op_count(); ++i) story.ops.emplace_back(i);
-    story.minimal = few.minimal && same_kind.minimal && any_kind.minimal;
-    set_levels(story, least, first_.evidence);
-    lift(story, any_kind.part);
-    lift(story, same_kind.part);
-    lift(story, part);
+    Story story = told(left, *verdict, worst_anomaly(*verdict));
+    for (std::size_t t = 0; t < left.txn_count(); ++t) story.txns.emplace_back(t);
+    for (std::size_t i = 0; i < left.op_count(); ++i) story.ops.emplace_back(i);
+    story.minimal = few.minimal && least.minimal;
+    set_levels(story, left, first_.evidence);
+    lift(story, least.part);
     return story;
+  }
+
+  // Shrinks a part as long as the answer to the first question is yes, and then for the second,
+  // which is easier. The ids of the result are those of what `part` is a part of.
+  [[nodiscard]] Shrunk shrunk_twice(const Excerpt& part, const Question& first,
+                                    const Question& second, const Budget& budget) const {
+    const Shrunk one = shrink(part.history, first_.evidence, first, budget);
+    Shrunk two = shrink(one.part.history, first_.evidence, second, budget);
+    two.part = lifted(lifted(std::move(two.part), one.part), part);
+    two.minimal &= one.minimal;
+    return two;
+  }
+
+  // What the transactions of `least` did besides may settle the order of two writes, and so save
+  // cases, which are harder to follow than an operation more. If so, adds what saves most of them,
+  // of `all` that they did.
+  void settle_orders(const Excerpt& all, Shrunk& least, const Question& as_much,
+                     const Budget& budget) const {
+    constexpr std::size_t kManyToTry = 400;  // Operations.
+    const std::size_t cases = case_count(least.part.history);
+    if (cases < 2 || all.history.op_count() > kManyToTry || !as_much(all.history)) return;
+    const std::size_t fewest = case_count(all.history);
+    if (fewest >= cases) return;
+    const Excerpter excerpter(all.history, first_.evidence);
+    std::vector<TxnId> txns;
+    for (std::size_t t = 0; t < all.history.txn_count(); ++t) txns.emplace_back(t);
+    const std::vector<OpId>& core = least.part.ops;
+    std::vector<bool> kept(all.history.op_count(), true);
+    for (std::size_t i = kept.size(); i-- > 0 && !budget.exhausted();) {
+      if (std::binary_search(core.begin(), core.end(), all.ops[i])) continue;
+      kept[i] = false;
+      const Excerpt fewer = excerpter.make(txns, kept);
+      kept[i] = !as_much(fewer.history) || case_count(fewer.history) > fewest;
+    }
+    Excerpt part = lifted(excerpter.make(txns, kept), all);
+    const bool has_all =
+        std::includes(part.ops.begin(), part.ops.end(), core.begin(), core.end());
+    if (has_all) least.part = std::move(part);
+  }
+
+  // In how many cases a part is told that violates the level, not counting those that are others
+  // with other names; if it does not, or a limit was reached, more than any number.
+  [[nodiscard]] std::size_t case_count(const History& part) const {
+    constexpr std::size_t kNone = ~std::size_t{0};
+    CheckOptions options = check_options();
+    options.examples = worst_first_ ? kManyAnomalies : 1;
+    const auto verdict = checked(part, first_.level, options);
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) return kNone;
+    const std::vector<Case> cases = told(part, *verdict, worst_anomaly(*verdict)).cases;
+    return static_cast<std::size_t>(std::count_if(
+        cases.begin(), cases.end(), [](const Case& each) { return !each.mirrors; }));
   }
 
   // An anomaly of `history` as a story, without its transactions and operations.
@@ -603,8 +651,7 @@ class Explaining {
       story.cases = cases_of(history, verdict.refutation);
       return story;
     }
-    story.cases.push_back(
-        {.given = {}, .cycle = rotated(anomaly.edges), .mirrors = {}, .exchanged = {}});
+    story.cases.push_back({.given = {}, .cycle = rotated(anomaly.edges)});
     avoid_initial(story, history);
     return story;
   }
