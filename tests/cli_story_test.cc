@@ -131,6 +131,34 @@ TEST_F(CliStoryTest, ExplainFindsTransactionsByTheByteWhereTheyStand) {
   EXPECT_NE(first, second);
   EXPECT_EQ(ouro({"explain", bytes, "byte:" + first, "byte:" + second}).out, told) << told;
   EXPECT_EQ(ouro({"explain", bytes, "byte:" + first, "byte:1234567"}).status, 254);
+  const std::string within = std::to_string(std::stoi(second) + 1);
+  EXPECT_EQ(ouro({"explain", bytes, "byte:" + first, "byte:" + within}).out, told);
+  // A line has many bytes.
+  const std::string of_lines = ouro({"explain", lines, "#1", "#2"}).out;
+  EXPECT_EQ(ouro({"explain", lines, "byte:0", "byte:40"}).out, of_lines);
+  EXPECT_EQ(ouro({"explain", lines, "byte:31", "byte:32"}).out, of_lines);
+  EXPECT_EQ(ouro({"explain", lines, "byte:0", "byte:1234567"}).status, 254);
+}
+
+TEST_F(CliStoryTest, ExplainFindsNamesThatReportsPutInQuotes) {
+  const std::string path = file("shop.jsonl", R"({"session":"clerk 1","ops":[["w","x",1]]}
+{"session":"clerk 2","id":"order 7","ops":[["r","x",1]]}
+)");
+  const std::string told = ouro({"explain", path, "#1", "#2"}).out;
+  EXPECT_THAT(told, HasSubstr("session \"clerk 2\", line 2, id \"order 7\""));
+  EXPECT_EQ(ouro({"explain", path, "clerk 1/1", "order 7"}).out, told);
+  EXPECT_EQ(ouro({"explain", path, "\"clerk 1\"/1", "\"order 7\""}).out, told);
+}
+
+TEST_F(CliStoryTest, StatsAndLintKeepLimits) {
+  for (const char* command : {"stats", "lint"}) {
+    Program program({kOuroBinary, command, "-", "--time-limit", "0.05"});
+    program.write_input("{\"session\":\"a\",\"ops\":[[\"w\",\"x\",1]]}\n");
+    const Ran ran = program.wait();
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_EQ(ran.err, "ouro: standard input: time limit of 0.05 s reached\n");
+    EXPECT_EQ(ran.out, "");
+  }
 }
 
 // Standard input that is not closed cannot be read to its end.

@@ -13,6 +13,7 @@
 #include "ouro/explain.h"
 #include "tests/browser.h"
 #include "tests/files.h"
+#include "tests/page_rules.h"
 #include "tests/run_program.h"
 #include "tests/this_build.h"
 
@@ -25,6 +26,25 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 const std::string kScript = (kRoot / "scripts" / "site").string();
+
+// What is wrong with a report on screens of several widths, light and dark, or "".
+std::string broken_rules(Browser& browser) {
+  std::string wrong;
+  for (const int width : {360, 768, 1440}) {
+    browser.evaluate("window.drawn = [...document.querySelectorAll('.picture')]; 0");
+    browser.resize(width, 900);
+    browser.wait_for(
+        "!drawn.some(e => e.isConnected) && !!document.querySelector('.picture .node')");
+    for (const bool dark : {false, true}) {
+      browser.prefer_dark(dark);
+      for (const char* rule : {kClashes, kUnreadable, kBadStories}) {
+        const std::string found = browser.evaluate(rule);
+        if (found != "[]") wrong += std::to_string(width) + (dark ? " dark: " : ": ") + found;
+      }
+    }
+  }
+  return wrong;
+}
 
 TEST(SiteTest, EveryAnomalyHasAReportThatShowsIt) {
   Browser browser;
@@ -53,6 +73,7 @@ TEST(SiteTest, EveryAnomalyHasAReportThatShowsIt) {
       EXPECT_THAT(title, StartsWith(name)) << report;
       EXPECT_THAT(browser.text("h2"), HasSubstr(report.stem().string() + ".jsonl"));
       EXPECT_THAT(browser.complaints(), IsEmpty());
+      EXPECT_EQ(broken_rules(browser), "") << report;
     }
   }
   for (std::size_t i = 0; i < kPatternCount; ++i) {

@@ -2,7 +2,9 @@
 //
 // A story is a counterexample: a few transactions, and of each the operations that matter, that
 // the level forbids already by themselves. It is minimal: without any one of its transactions, or
-// any one of its operations, the level allows the rest. What "without" means is said at excerpt().
+// any one of its operations, the level allows the rest, or it takes more cases to say why it does
+// not: a read that settles the order of two writes saves a case. What "without" means is said at
+// excerpt().
 // (By timestamps a story may also contain the transaction that wrote what should have been read,
 // and the reads of a lost update, although the level does not need them to be violated;
 // counterexample() leaves them out.)
@@ -113,16 +115,25 @@ struct Assumption {
   constexpr auto operator<=>(const Assumption&) const = default;
 };
 
+// In one case `there` has the place that `here` has in another.
+template <class Id>
+struct Renamed {
+  Id here;
+  Id there;
+  constexpr auto operator<=>(const Renamed&) const = default;
+};
+
 // One way in which some writes may have been ordered, and the contradiction that follows.
 struct Case {
   std::vector<Assumption> given;  // The order supposed. Empty: the contradiction needs none.
   // The contradiction: each edge starts where the one before ends. If an edge rests on an
   // assumption, Edge::choice is that one's number in `given`.
   std::vector<Edge> cycle;
-  // If the case is an earlier one with two transactions exchanged: the number of that case in
-  // Story::cases, and the two transactions.
-  std::optional<std::size_t> mirrors;
-  TxnId exchanged[2];
+  // If the case is an earlier one with other names: the number of that case in Story::cases, and
+  // which transactions and keys have the place of which of its own.
+  std::optional<std::size_t> mirrors = {};
+  std::vector<Renamed<TxnId>> other_txns = {};
+  std::vector<Renamed<KeyId>> other_keys = {};
   std::vector<ReadSource> sources = {};  // What open reads returned in this case.
   std::vector<ReadSight> sights = {};    // What predicate reads saw in this case.
   // If there is no cycle: what is wrong with single operations in this case.
@@ -184,6 +195,9 @@ struct ExplainOptions {
   std::int64_t clock_drift = 0;                  // The same as in CheckOptions. REQUIRES: >= 0.
   unsigned threads = 0;                          // As in CheckOptions.
   Evidence evidence = Evidence::Observed;        // For precedence() only; a verdict has its own.
+  // Whether the history is a part of what was recorded, such as a stream remembers. Then nobody is
+  // said to have read what nobody wrote, unless the verdict says so.
+  bool of_part = false;
 };
 
 // Violated if any verdict is, else Undecided if any is, else Holds.
@@ -271,7 +285,7 @@ struct Precedence {
                               Evidence evidence = Evidence::Observed);
 
 // The transactions and operations of a story as a history of its own. It violates story.level; if
-// story.minimal, it no longer does without any one of its transactions or operations.
+// story.minimal, it is minimal in the sense above.
 // REQUIRES: explain() found `story` in `history`, with these options.
 // Cost: that of excerpt(); by timestamps also checks of its parts, within the limits of `options`.
 [[nodiscard]] History counterexample(const History& history, const Story& story,

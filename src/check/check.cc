@@ -9,11 +9,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "base/level_rules.h"
 #include "base/meter.h"
 #include "check/both_moments.h"
 #include "check/check_within.h"
+#include "check/implied.h"
 #include "check/left_out.h"
 #include "check/observed/observed.h"
 #include "check/one_level.h"
@@ -26,25 +30,56 @@
 namespace ouro {
 namespace {
 
-// Decides each level on its own: timeline checks share no work. Levels that are left when the
+// Marks the levels as violated that imply one of `verdicts` which is; without a proof.
+void add_implied(const History& history, std::span<const Level> levels,
+                 std::vector<std::optional<Verdict>>& verdicts) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const bool follows =
+        std::any_of(verdicts.begin(), verdicts.end(), [&](const std::optional<Verdict>& other) {
+          return other && other->outcome == Outcome::Violated &&
+                 implied_in(history, levels[i], other->level, Evidence::Timestamps);
+        });
+    if (!verdicts[i] && follows) {
+      verdicts[i] = Verdict{.level = levels[i],
+                            .evidence = Evidence::Timestamps,
+                            .outcome = Outcome::Violated};
+    }
+  }
+}
+
+// Decides each level on its own: timeline checks share no work. If only outcomes are wanted, the
+// weakest come first, and what they imply is not decided again. Levels that are left when the
 // budget is exhausted are undecided.
 Result<std::vector<Verdict>> check_by_timestamps(const History& history,
                                                  std::span<const Level> levels,
                                                  const Budget& budget,
                                                  const CheckOptions& options) {
-  std::vector<Verdict> verdicts;
-  for (const Level level : levels) {
-    if (!verdicts.empty() && budget.exhausted()) {
-      verdicts.push_back(
-          {.level = level, .evidence = options.evidence, .reason = stop_reason(budget, options)});
+  std::vector<std::size_t> order(levels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (options.outcomes_only) {
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return InListOrder()(levels[a], levels[b]);
+    });
+  }
+  std::vector<std::optional<Verdict>> verdicts(levels.size());
+  bool first = true;
+  for (const std::size_t i : order) {
+    if (verdicts[i]) continue;
+    if (!std::exchange(first, false) && budget.exhausted()) {
+      verdicts[i] = Verdict{.level = levels[i],
+                            .evidence = options.evidence,
+                            .reason = stop_reason(budget, options)};
       continue;
     }
-    auto verdict = check_timeline(history, level, budget, options);
+    auto verdict = check_timeline(history, levels[i], budget, options);
     if (!verdict.ok()) return std::move(verdict).error();
     if (verdict->outcome == Outcome::Undecided) verdict->reason = stop_reason(budget, options);
-    verdicts.push_back(*std::move(verdict));
+    verdicts[i] = *std::move(verdict);
+    if (options.outcomes_only) add_implied(history, levels, verdicts);
   }
-  return verdicts;
+  std::vector<Verdict> out;
+  for (std::optional<Verdict>& verdict : verdicts) out.push_back(*std::move(verdict));
+  return out;
 }
 
 // The verdicts if predicate reads without version sets saw the database at one given moment.

@@ -142,6 +142,8 @@ class Checker {
       given_up_ = interrupted() ? "interrupted while reading" : limits_.reached();
       return !given_up_.empty();
     };
+    // To free a large history takes as long as to tell of it, and the last one need not be freed.
+    if (path == flags_.input.paths.back()) keep_until_exit(read_in);
     const bool finished =
         given_up_.empty() && watched("reading " + name, stop, [read_in, path, read, lines] {
           *read_in = lines ? read_history(path, read, *lines) : read_history(path, read);

@@ -75,7 +75,8 @@ int PieceChecker::check_one(const std::string& path) {
         explain(checked.history, verdict,
                 {.examples = examples(),
                  .time_limit = limits_.time_left(),
-                 .cancelled = &interrupted()});
+                 .cancelled = &interrupted(),
+                 .of_part = true});
     report.explanations = {&explanation, 1};
     const bool full = flags_.verbose || flags_.input.paths.size() == 1;
     print(flags_.output == "json" ? to_json(checked.history, verdict, report)

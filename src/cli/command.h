@@ -78,6 +78,9 @@ struct InputFlags {
   std::vector<std::string> paths;
   std::string format;
   unsigned threads = 0;  // Zero: one per core.
+  // Of for_each_history(), for all histories together; zero: none. add_limits() declares them.
+  double time_limit = 0;    // Seconds.
+  double memory_limit = 0;  // In 10^6 bytes.
 };
 void add_input_flags(CLI::App& app, InputFlags& flags);
 
@@ -95,10 +98,16 @@ std::chrono::milliseconds milliseconds(double seconds);
 // What messages call the history at `path`: "standard input" for "-".
 std::string display_name(const std::string& path);
 
-// Reads the histories one after the other and gives each to `visit`, which returns an exit status.
-// Returns the worst one, see worse(). With `json`, prints errors as JSON, too. Stops early when
-// standard output was closed.
-using Visit = std::function<int(const std::string& path, const History& history)>;
+// What a command has to say of a history, and its exit status.
+struct Visited {
+  std::string text;
+  int status = 0;
+};
+
+// Reads the histories one after the other, gives each to `visit` and prints what that returns.
+// Returns the worst status, see worse(); 2 if a limit was reached. With `json`, prints errors as
+// JSON, too. Stops early when standard output was closed.
+using Visit = std::function<Visited(const std::string& path, const History& history)>;
 int for_each_history(const InputFlags& flags, bool json, const Visit& visit);
 
 }  // namespace ouro::cli

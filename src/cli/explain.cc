@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "cli/command.h"
@@ -47,10 +49,16 @@ std::optional<std::uint64_t> whole(std::string_view text) {
   return number;
 }
 
+// Whether reports call the value so; or, if they put it in quotes, whether it is that without them.
+bool is_called(const History& history, Value value, std::string_view text) {
+  return history.label(value) == text ||
+         (value.kind() == ValueKind::Text && history.string(value) == text);
+}
+
 std::optional<TxnId> txn_with_id(const History& history, const std::string& id) {
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const Value name = history.txn_name(TxnId{t});
-    if (!name.is_null() && history.label(name) == id) return TxnId{t};
+    if (!name.is_null() && is_called(history, name, id)) return TxnId{t};
   }
   return {};
 }
@@ -63,6 +71,39 @@ std::optional<TxnId> txn_at(const History& history, PlaceUnit unit, std::uint64_
   return {};
 }
 
+// The line of a text file that has the byte, from 1; nothing if that cannot be found out.
+std::optional<std::uint64_t> line_of_byte(const std::string& file, std::uint64_t byte) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || file.ends_with(".gz") || file.ends_with(".zst")) return {};
+  std::uint64_t line = 1;
+  char c = 0;
+  for (std::uint64_t i = 0; i <= byte; ++i) {
+    if (!in.get(c)) return {};
+    if (c == '\n' && i < byte) ++line;
+  }
+  return line;
+}
+
+// The transaction that has the byte: the last one that begins there or before.
+std::optional<TxnId> txn_of_byte(const History& history, std::uint64_t byte) {
+  std::optional<TxnId> found;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const Place place = history.place(TxnId{t});
+    if (place.unit == PlaceUnit::Line) {
+      const auto line = line_of_byte(std::string(history.file()), byte);
+      return line ? txn_at(history, PlaceUnit::Line, *line) : std::nullopt;
+    }
+    if (place.unit != PlaceUnit::Byte || place.position > byte) continue;
+    if (!found || history.place(*found).position <= place.position) found = TxnId{t};
+  }
+  // What is compressed is larger than its file.
+  const std::string file(found ? history.place(*found).file : std::string_view());
+  std::error_code unknown;
+  const auto size = std::filesystem::file_size(file, unknown);
+  const bool beyond = !unknown && byte >= size && !file.ends_with(".gz") && !file.ends_with(".zst");
+  return beyond ? std::nullopt : found;
+}
+
 // "SESSION/3".
 std::optional<TxnId> txn_of_session(const History& history, const std::string& text) {
   const std::size_t slash = text.rfind('/');
@@ -70,7 +111,8 @@ std::optional<TxnId> txn_of_session(const History& history, const std::string& t
   const auto number = whole(std::string_view(text).substr(slash + 1));
   for (std::size_t s = 0; number && s < history.session_count(); ++s) {
     const auto txns = history.session_txns(SessionId{s});
-    const bool same = history.label(history.session_name(SessionId{s})) == text.substr(0, slash);
+    const bool same =
+        is_called(history, history.session_name(SessionId{s}), text.substr(0, slash));
     if (same && *number >= 1 && *number <= txns.size()) return txns[*number - 1];
   }
   return {};
@@ -93,7 +135,7 @@ constexpr Reading kReadings[] = {
     },
     [](const History& history, const std::string& text) {
       const auto byte = text.starts_with("byte:") ? whole(text.substr(5)) : std::nullopt;
-      return byte ? txn_at(history, PlaceUnit::Byte, *byte) : std::nullopt;
+      return byte ? txn_of_byte(history, *byte) : std::nullopt;
     },
     txn_of_session,
     [](const History& history, const std::string& text) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/limits.h"
 #include "cli/terminal.h"
 
 namespace ouro::cli {
@@ -162,18 +163,37 @@ std::string display_name(const std::string& path) { return path == "-" ? "standa
 int for_each_history(const InputFlags& flags, bool json, const Visit& visit) {
   const auto format = parse_format(flags.format);
   if (!format) return kBadInput;
+  const Limits limits(flags.time_limit, flags.memory_limit);
   int status = kHolds;
   for (const std::string& path : flags.paths) {
-    std::optional<Result<History>> history;
-    watched("reading " + display_name(path),
-            [&] { history = read_history(path, {.format = *format, .threads = flags.threads}); });
-    if (history->ok()) {
-      status = worse(status, visit(path, **history));
+    const std::string name = display_name(path);
+    // Given up, the work goes on; so what it uses outlives this function.
+    const auto read_in = std::make_shared<std::optional<Result<History>>>();
+    const auto visited = std::make_shared<Visited>();
+    std::string limit;
+    const auto stop = [&] {
+      limit = limits.reached();
+      return !limit.empty();
+    };
+    const bool finished = watched(
+        "reading " + name, stop,
+        [=, how = ReadOptions{.format = *format, .threads = flags.threads}] {
+          *read_in = read_history(path, how);
+          if ((*read_in)->ok()) *visited = visit(path, ***read_in);
+        });
+    const Error problem = !finished          ? Error{.file = name, .what = limit}
+                          : (*read_in)->ok() ? Error()
+                                             : (*read_in)->error();
+    if (problem.what.empty()) {
+      print(visited->text);
+      status = worse(status, visited->status);
     } else {
-      status = worse(status, fail(history->error()));
-      if (json) print(to_json(display_name(path), history->error()));
+      fail(problem);
+      status = worse(status, finished ? kBadInput : kUndecided);
+      if (json) print(to_json(name, problem));
     }
-    if (output_closed()) break;
+    if (output_closed() || !finished) break;
+    if (path == flags.paths.back()) keep_until_exit(read_in);
   }
   return status;
 }

@@ -17,19 +17,20 @@ void add_lint(CLI::App& root, Commands& commands) {
   CLI::App* app = root.add_subcommand("lint", "find what makes histories hard to judge");
   app->add_flag("--json", flags->json, "one JSON object per history");
   add_input_flags(*app, flags->input);
-  app->footer("Exit status: 0 no errors, 1 errors, 254 bad input or usage.");
+  add_limits(*app, flags->input.time_limit, flags->input.memory_limit);
+  app->footer("Exit status: 0 no errors, 1 errors, 2 a limit was reached, 254 bad input or usage.");
   const auto run = [flags] {
     return for_each_history(
-        flags->input, flags->json, [&](const std::string& path, const History& history) {
+        flags->input, flags->json, [flags](const std::string& path, const History& history) {
           const std::string name = display_name(path);
           const auto findings = lint(history);
           const ReportOptions options{.name = name, .colour = stdout_is_terminal()};
-          print(flags->json ? to_json(history, findings, options)
-                            : describe(history, findings, options));
           const bool errors = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
             return f.rule->severity == Severity::Error;
           });
-          return errors ? kViolated : kHolds;
+          return Visited{flags->json ? to_json(history, findings, options)
+                                     : describe(history, findings, options),
+                         errors ? kViolated : kHolds};
         });
   };
   std::string details =

@@ -16,14 +16,17 @@ void add_stats(CLI::App& root, Commands& commands) {
   CLI::App* app = root.add_subcommand("stats", "count what is in histories");
   app->add_flag("--json", flags->json, "one JSON object per history");
   add_input_flags(*app, flags->input);
+  add_limits(*app, flags->input.time_limit, flags->input.memory_limit);
+  app->footer("Exit status: 0 counted, 2 a limit was reached, 254 bad input or usage.");
   const auto run = [flags] {
     return for_each_history(flags->input, flags->json,
-                            [&](const std::string& path, const History& history) {
+                            [flags](const std::string& path, const History& history) {
                               const std::string name = display_name(path);
                               const Stats stats = count(history);
-                              print(flags->json ? to_json(history, stats, {.name = name})
-                                                : describe(history, stats, {.name = name}));
-                              return 0;
+                              return Visited{
+                                  flags->json ? to_json(history, stats, {.name = name})
+                                              : describe(history, stats, {.name = name}),
+                                  kHolds};
                             });
   };
   commands.push_back({app, run,

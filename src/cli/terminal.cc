@@ -16,6 +16,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "ouro/format.h"
 
@@ -206,6 +207,12 @@ void watched(const std::string& what, std::function<void()> work) {
 }
 
 bool work_left_behind() { return g_left_behind; }
+
+void keep_until_exit(std::shared_ptr<const void> what) {
+  static std::vector<std::shared_ptr<const void>>& kept =
+      *new std::vector<std::shared_ptr<const void>>();
+  kept.push_back(std::move(what));
+}
 
 void watched_in_stages(std::function<void(const TellStage&)> work) {
   const auto state = std::make_shared<Watched>();

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,9 @@ bool watched(const std::string& what, const std::function<bool()>& stop,
 // it does from then on, and what is to be printed at once, if anything.
 using TellStage = std::function<void(std::string what, std::string printed)>;
 void watched_in_stages(std::function<void(const TellStage&)> work);
+
+// Keeps something alive until the process ends, since to free it would take long for nothing.
+void keep_until_exit(std::shared_ptr<const void> what);
 
 // Ends the process without waiting for work left behind.
 [[noreturn]] void leave(int status);

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "explain/cycle.h"
+#include "explain/mirrors.h"
 
 namespace ouro {
 namespace {
@@ -31,7 +32,10 @@ struct Leaf {
 class Teller {
  public:
   Teller(const Observed& observed, Level level, std::int64_t clock_drift, const Budget& budget)
-      : facts_(observed, level, clock_drift), level_(level), budget_(budget) {}
+      : history_(observed.history()),
+        facts_(observed, level, clock_drift),
+        level_(level),
+        budget_(budget) {}
 
   std::optional<std::vector<Case>> run() {
     if (facts_.txn_count() > kMostTxns) return std::nullopt;
@@ -39,7 +43,7 @@ class Teller {
     if (!solve(facts_.known_orders(), leaves)) return std::nullopt;
     std::vector<Case> cases;
     for (Leaf& leaf : leaves) cases.push_back(std::move(leaf.told));
-    find_mirrors(cases);
+    find_mirrors(cases, history_);
     return cases;
   }
 
@@ -165,27 +169,13 @@ class Teller {
     return best;
   }
 
+  const History& history_;
   Facts facts_;
   Level level_;
   const Budget& budget_;
   std::vector<Assumption> given_;  // The assumptions at hand, by their bit in Premises.
   std::size_t splits_ = 0;
 };
-
-TxnId exchanged(TxnId txn, TxnId a, TxnId b) { return txn == a ? b : txn == b ? a : txn; }
-
-bool mirrors(const Case& earlier, const Case& later) {
-  if (earlier.given.size() != 1 || later.given.size() != 1) return false;
-  if (!later.sources.empty() || !later.sights.empty()) return false;
-  const Assumption& given = earlier.given[0];
-  if (later.given[0] != Assumption{given.key, given.second, given.first}) return false;
-  return std::equal(earlier.cycle.begin(), earlier.cycle.end(), later.cycle.begin(),
-                    later.cycle.end(), [&](const Edge& a, const Edge& b) {
-                      return a.kind == b.kind && a.key == b.key &&
-                             exchanged(a.from, given.first, given.second) == b.from &&
-                             exchanged(a.to, given.first, given.second) == b.to;
-                    });
-}
 
 }  // namespace
 
@@ -209,17 +199,6 @@ std::vector<Edge> rotated(std::vector<Edge> cycle) {
   }
   std::rotate(cycle.begin(), cycle.begin() + static_cast<std::ptrdiff_t>(best), cycle.end());
   return cycle;
-}
-
-void find_mirrors(std::vector<Case>& cases) {
-  for (std::size_t later = 1; later < cases.size(); ++later) {
-    for (std::size_t earlier = 0; earlier < later && !cases[later].mirrors; ++earlier) {
-      if (cases[earlier].mirrors || !mirrors(cases[earlier], cases[later])) continue;
-      cases[later].mirrors = earlier;
-      cases[later].exchanged[0] = cases[earlier].given[0].first;
-      cases[later].exchanged[1] = cases[earlier].given[0].second;
-    }
-  }
 }
 
 }  // namespace ouro

@@ -21,7 +21,4 @@ namespace ouro {
 // comes last.
 [[nodiscard]] std::vector<Edge> rotated(std::vector<Edge> cycle);
 
-// Sets Case::mirrors of each case that is an earlier one with two transactions exchanged.
-void find_mirrors(std::vector<Case>& cases);
-
 }  // namespace ouro

@@ -5,6 +5,7 @@
 #include "ouro/examine.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -35,6 +36,8 @@ constexpr std::uint64_t kLeastCourtesy = 25'000'000;
 // The same for what is told of a level.
 constexpr std::uint64_t kLeastTelling = 50'000'000;
 constexpr std::uint64_t kStepsToReadOp = 20;
+// Of so many anomalies of each kind the story is chosen, where each is small.
+constexpr std::size_t kManyExamples = 64;
 
 class Examining {
  public:
@@ -42,6 +45,12 @@ class Examining {
       : h_(history), options_(options), how_(options.check) {
     how_.outcomes_only = false;
     how_.examples = std::max(how_.examples, options.examples);
+    told_examples_ = how_.examples;
+    // By timestamps an anomaly is about one operation, and the first ones need not be the worst.
+    const bool tells = options.explain != ExamineOptions::Explain::Nothing;
+    if (how_.evidence == Evidence::Timestamps && tells) {
+      how_.examples = std::max(how_.examples, kManyExamples);
+    }
   }
 
   Result<Examination> run() {
@@ -284,12 +293,19 @@ class Examining {
     }
   }
 
-  // Drops stories beyond the number asked for: a smaller story may have a name that was told.
+  // Drops stories beyond the number asked for: a smaller story may have a name that was told. And
+  // anomalies that were only looked through.
   void keep_first_examples() {
     for (Explanation& explanation : out_.explanations) {
       std::map<std::string, std::size_t> told;
       std::erase_if(explanation.stories,
                     [&](const Story& story) { return ++told[name(story)] > options_.examples; });
+    }
+    for (Verdict& verdict : out_.verdicts) {
+      std::array<std::size_t, kAnomalyKindCount> kept{};
+      std::erase_if(verdict.anomalies, [&](const Anomaly& anomaly) {
+        return ++kept[static_cast<std::size_t>(anomaly.kind)] > told_examples_;
+      });
     }
   }
 
@@ -384,8 +400,9 @@ class Examining {
   CheckOptions how_;
   mutable Meter meter_;
   const Budget::Clock::time_point began_ = Budget::Clock::now();
-  std::uint64_t spent_ = 0;     // What reading and Checking took, in steps.
-  std::uint64_t courtesy_ = 0;  // What each courtesy may take, in steps.
+  std::size_t told_examples_ = 0;  // How many anomalies of a kind are reported.
+  std::uint64_t spent_ = 0;        // What reading and Checking took, in steps.
+  std::uint64_t courtesy_ = 0;     // What each courtesy may take, in steps.
   Examination out_;
 };
 

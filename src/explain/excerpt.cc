@@ -17,14 +17,17 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
     : h_(history), evidence_(evidence), keys_(std::move(keys)), lacking_(std::move(lacking)) {
   if (h_.has_predicate_reads()) lacking_.clear();
   alive_.reserve(count_writes());
+  const auto kinds = columns_of(h_).op_kind;
+  const auto key_of = columns_of(h_).op_key;
   absl::flat_hash_map<KeyId, OpId> last;
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const bool aborted = h_.status(TxnId{t}) == TxnStatus::Aborted;
     last.clear();
     for (OpId id = h_.end_op(TxnId{t}); id > h_.first_op(TxnId{t});) {
       --id.value;
+      const OpKind kind = kinds[id.index()];
+      if (!(is_undone(kind) || is_write(kind)) || !notes(key_of[id.index()])) continue;
       const Op op = h_.op(id);
-      if (!(is_undone(op.kind) || is_write(op.kind)) || !notes(op.key)) continue;
       if (is_undone(op.kind)) note(id, true);
       if (!is_write(op.kind)) continue;
       note(id, aborted);

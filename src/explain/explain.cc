@@ -24,6 +24,7 @@
 #include "explain/names.h"
 #include "explain/of_its_kind.h"
 #include "explain/retell.h"
+#include "explain/row_difference.h"
 #include "explain/shrink.h"
 #include "explain/suspects.h"
 
@@ -125,19 +126,29 @@ class Explaining {
       if (!budget_.exhausted()) tell_suspect(history, verdict, suspect, part);
     }
     std::array<std::size_t, kAnomalyKindCount> tried{};
-    for (const Anomaly& anomaly : verdict.anomalies) {
+    for (const Anomaly& anomaly : smallest_first(verdict)) {
       const bool enough = tried[static_cast<std::size_t>(anomaly.kind)]++ >= options_.examples + 2;
       if (!enough && (out_.stories.empty() || !budget_.exhausted())) {
         Story story = story_of(history, verdict, anomaly);
         story.count = verdict.counts[static_cast<std::size_t>(story.kind)];
         if (part != nullptr) lift(story, *part);
-        name_story(story, h_);
+        name_story(story, h_, options_.of_part);
         add(std::move(story));
       }
       for (const TxnId txn : anomaly.txns)
         remove_reader(part == nullptr ? txn : lifted(txn, *part));
     }
     return out_.stories.size() > before;
+  }
+
+  // The anomalies of a verdict; by timestamps, those of fewer transactions first.
+  static std::vector<Anomaly> smallest_first(const Verdict& verdict) {
+    std::vector<Anomaly> out = verdict.anomalies;
+    if (verdict.evidence != Evidence::Timestamps) return out;
+    std::stable_sort(out.begin(), out.end(), [](const Anomaly& one, const Anomaly& other) {
+      return one.txns.size() < other.txns.size();
+    });
+    return out;
   }
 
   // Suspected lost updates, which may be told in place of the long proof of a search.
@@ -159,7 +170,7 @@ class Explaining {
     auto story = shrunk_story(history, *least, suspect.kind, std::nullopt);
     if (!story) return;
     if (part != nullptr) lift(*story, *part);
-    name_story(*story, h_);
+    name_story(*story, h_, options_.of_part);
     add(*std::move(story));
   }
 
@@ -313,6 +324,7 @@ class Explaining {
         auto story = shrunk_story(history, *part, anomaly.kind, worst_of(part->history));
         if (!story) break;
         expect_all(verdict, *story);
+        point_to_missed_row(history, *story);
         return *std::move(story);
       }
       budget_.charge(kStepsPerLook * history.op_count());
@@ -344,20 +356,64 @@ class Explaining {
     const Excerpt own = only(history, story);
     // If these do not suffice, others are needed, such as writers of what was read or should have
     // been.
+    const std::string row = missed_row(history, anomaly);
     const auto question = [&](const History& h) {
-      return shows_same(h, anomaly, [](const Anomaly&) { return true; });
+      return row.empty() ? shows_same(h, anomaly, [](const Anomaly&) { return true; })
+                         : misses(h, row);
     };
-    if (shrink_to(story, own, question)) return story;
+    if (shrink_to(story, own, question, first_.evidence)) return story;
     Core core(history, verdict, anomaly);
     for (auto part = next(core); part && !budget_.exhausted(); part = next(core)) {
       if (part->history.op_count() > kManyOfPart) break;
-      if (shrink_to(story, *part, question)) return story;
+      if (!shrink_to(story, *part, question, first_.evidence)) continue;
+      point_to_missed_row(history, story);
+      return story;
     }
     if (shows(own.history, anomaly.kind)) {
       story.minimal = true;
       set_levels(story, own.history, first_.evidence);
     }
     return story;
+  }
+
+  // A row that a scan or select should have returned and did not: to tell of it, nothing is needed
+  // of the others. "" if the anomaly is none of a scan or select, or if it lacks none.
+  static std::string missed_row(const History& history, const Anomaly& anomaly) {
+    if (anomaly.kind != AnomalyKind::ResultSetMismatch || anomaly.ops.empty()) return {};
+    const OpId read = anomaly.ops.front();
+    const OpKind kind = history.op(read).kind;
+    if (!is_predicate_read(kind) || kind == OpKind::Aggregate) return {};
+    const RowDifference difference = row_difference(history, read, anomaly.expected);
+    return difference.missed.empty() ? std::string() : difference.missed.front();
+  }
+
+  // Adds the write of a row that a scan or select missed, if the story tells of it.
+  static void point_to_missed_row(const History& history, Story& story) {
+    if (story.kind != AnomalyKind::ResultSetMismatch || story.shown_by.size() != 1) return;
+    const OpId read = story.shown_by.front();
+    const OpKind kind = history.op(read).kind;
+    if (!is_predicate_read(kind) || kind == OpKind::Aggregate || story.expected.empty()) return;
+    for (const std::string& row : row_difference(history, read, story.expected).missed) {
+      const OpId write = write_of_row(history, story.ops, row);
+      if (write.valid()) {
+        story.shown_by.push_back(write);
+        return;
+      }
+    }
+  }
+
+  // Whether some scan or select of the part misses that row.
+  [[nodiscard]] bool misses(const History& part, const std::string& row) const {
+    const auto lacks_row = [&](const Anomaly& anomaly) {
+      if (missed_row(part, anomaly).empty()) return false;
+      const auto missed = row_difference(part, anomaly.ops.front(), anomaly.expected).missed;
+      return std::find(missed.begin(), missed.end(), row) != missed.end();
+    };
+    CheckOptions options = check_options();
+    options.examples = kManyAnomalies;
+    const auto verdict = checked(part, first_.level, options);
+    return verdict.ok() &&
+           std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(), lacks_row);
   }
 
   // The same if it is a lost update: with the reads as well, which the anomaly does not name, and
@@ -382,11 +438,10 @@ class Explaining {
         return lost_update_in(part, same, verdict.level).has_value();
       });
     };
-    if (!shrink_to(story, only(history, story), question)) return std::nullopt;
     const Op read = history.op(lost->one.read);
-    if (lost->source.valid() || history.initial(read.key) == read.value) {
-      set_levels(story, only(history, story).history, Evidence::Observed);
-    }
+    const bool shown = lost->source.valid() || history.initial(read.key) == read.value;
+    const Evidence levels_by = shown ? Evidence::Observed : first_.evidence;
+    if (!shrink_to(story, only(history, story), question, levels_by)) return std::nullopt;
     return story;
   }
 
@@ -431,8 +486,9 @@ class Explaining {
   }
 
   // Makes the story one about the smallest part of `part` for which the answer is yes; false if the
-  // answer for `part` itself is no.
-  [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question) const {
+  // answer for `part` itself is no. The levels that it violates and allows are set by `levels_by`.
+  [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question,
+                               Evidence levels_by) const {
     if (!question(part.history)) return false;
     const Shrunk least = shrink(part.history, first_.evidence, question, budget_);
     story.minimal = least.minimal;
@@ -441,6 +497,7 @@ class Explaining {
     for (TxnId& txn : story.txns) txn = lifted(txn, part);
     for (OpId& op : story.ops) op = lifted(op, part);
     set_levels(story, least.part.history, first_.evidence);
+    if (levels_by != first_.evidence) set_levels(story, least.part.history, levels_by);
     return true;
   }
 
@@ -487,6 +544,7 @@ class Explaining {
       const auto worst = as_bad ? worst_of(h) : std::nullopt;
       return !as_bad || (worst && *worst <= *as_bad);
     };
+    const Question any = [&](const History& h) { return shows(h, std::nullopt); };
     const auto tells = [&](const History& h) { return shows(h, kind) && is_as_bad(h); };
     const Shrunk few = shrink_txns(core.history, evidence, tells, budget);
     Excerpt part = lifted(few.part, core);
@@ -498,37 +556,81 @@ class Explaining {
         part = *std::move(all);
       }
     }
-    const Shrunk same_kind = shrink(
-        part.history, evidence,
-        [&](const History& h) {
-          return tells(h) && (worst == first_.level || shows(h, kind, worst));
-        },
-        budget);
-    const Shrunk any_kind = shrink(
-        same_kind.part.history, evidence,
-        [&](const History& h) {
-          return keeps_kind_ ? tells(h) : shows(h, std::nullopt);
-        },
-        budget);
+    const Question as_much = [&](const History& h) {
+      return tells(h) && (worst == first_.level || shows(h, kind, worst));
+    };
+    const Question then = keeps_kind_ ? Question(tells) : any;
+    Shrunk least = shrunk_twice(part, as_much, then, budget);
+    if (const auto all = all_they_did(history, least.part.txns, kind)) {
+      settle_orders(*all, least, as_much, budget);
+    }
     if (&budget != &budget_) budget_.charge(least_budget.spent());
-    const History& least = any_kind.part.history;
     CheckOptions options = check_options();
     options.examples = as_bad || keeps_kind_ ? kManyAnomalies : 1;
     // Without limits: this part was just checked within them.
-    const auto verdict = check(least, first_.level, options);
+    const History& left = least.part.history;
+    const auto verdict = check(left, first_.level, options);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
     const auto same = std::find_if(verdict->anomalies.begin(), verdict->anomalies.end(),
                                    [&](const Anomaly& anomaly) { return anomaly.kind == kind; });
     const bool kept = keeps_kind_ && same != verdict->anomalies.end();
-    Story story = told(least, *verdict, kept ? *same : worst_anomaly(*verdict));
-    for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
-    for (std::size_t i = 0; i < least.op_count(); ++i) story.ops.emplace_back(i);
-    story.minimal = few.minimal && same_kind.minimal && any_kind.minimal && !keeps_kind_;
-    set_levels(story, least, first_.evidence);
-    lift(story, any_kind.part);
-    lift(story, same_kind.part);
-    lift(story, part);
+    Story story = told(left, *verdict, kept ? *same : worst_anomaly(*verdict));
+    for (std::size_t t = 0; t < left.txn_count(); ++t) story.txns.emplace_back(t);
+    for (std::size_t i = 0; i < left.op_count(); ++i) story.ops.emplace_back(i);
+    story.minimal = few.minimal && least.minimal && !keeps_kind_;
+    set_levels(story, left, first_.evidence);
+    lift(story, least.part);
     return story;
+  }
+
+  // Shrinks a part as long as the answer to the first question is yes, and then for the second,
+  // which is easier. The ids of the result are those of what `part` is a part of.
+  [[nodiscard]] Shrunk shrunk_twice(const Excerpt& part, const Question& first,
+                                    const Question& second, const Budget& budget) const {
+    const Shrunk one = shrink(part.history, first_.evidence, first, budget);
+    Shrunk two = shrink(one.part.history, first_.evidence, second, budget);
+    two.part = lifted(lifted(std::move(two.part), one.part), part);
+    two.minimal &= one.minimal;
+    return two;
+  }
+
+  // What the transactions of `least` did besides may settle the order of two writes, and so save
+  // cases, which are harder to follow than an operation more. If so, adds what saves most of them,
+  // of `all` that they did.
+  void settle_orders(const Excerpt& all, Shrunk& least, const Question& as_much,
+                     const Budget& budget) const {
+    constexpr std::size_t kManyToTry = 400;  // Operations.
+    const std::size_t cases = case_count(least.part.history);
+    if (cases < 2 || all.history.op_count() > kManyToTry || !as_much(all.history)) return;
+    const std::size_t fewest = case_count(all.history);
+    if (fewest >= cases) return;
+    const Excerpter excerpter(all.history, first_.evidence);
+    std::vector<TxnId> txns;
+    for (std::size_t t = 0; t < all.history.txn_count(); ++t) txns.emplace_back(t);
+    const std::vector<OpId>& core = least.part.ops;
+    std::vector<bool> kept(all.history.op_count(), true);
+    for (std::size_t i = kept.size(); i-- > 0 && !budget.exhausted();) {
+      if (std::binary_search(core.begin(), core.end(), all.ops[i])) continue;
+      kept[i] = false;
+      const Excerpt fewer = excerpter.make(txns, kept);
+      kept[i] = !as_much(fewer.history) || case_count(fewer.history) > fewest;
+    }
+    Excerpt part = lifted(excerpter.make(txns, kept), all);
+    const bool has_all = std::includes(part.ops.begin(), part.ops.end(), core.begin(), core.end());
+    if (has_all) least.part = std::move(part);
+  }
+
+  // In how many cases a part is told that violates the level, not counting those that are others
+  // with other names; if it does not, or a limit was reached, more than any number.
+  [[nodiscard]] std::size_t case_count(const History& part) const {
+    constexpr std::size_t kNone = ~std::size_t{0};
+    CheckOptions options = check_options();
+    options.examples = worst_first_ ? kManyAnomalies : 1;
+    const auto verdict = checked(part, first_.level, options);
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) return kNone;
+    const std::vector<Case> cases = told(part, *verdict, worst_anomaly(*verdict)).cases;
+    return static_cast<std::size_t>(
+        std::count_if(cases.begin(), cases.end(), [](const Case& each) { return !each.mirrors; }));
   }
 
   // An anomaly of `history` as a story, without its transactions and operations.
@@ -574,8 +676,7 @@ class Explaining {
       story.cases = cases_of(history, verdict.refutation);
       return story;
     }
-    story.cases.push_back(
-        {.given = {}, .cycle = rotated(anomaly.edges), .mirrors = {}, .exchanged = {}});
+    story.cases.push_back({.given = {}, .cycle = rotated(anomaly.edges)});
     avoid_initial(story, history);
     return story;
   }

@@ -54,7 +54,14 @@ void lift(Story& story, const Excerpt& part) {
     for (Assumption& given : each.given) {
       given = {lifted(given.key, part), lifted(given.first, part), lifted(given.second, part)};
     }
-    for (TxnId& txn : each.exchanged) txn = lifted(txn, part);
+    for (auto& [here, there] : each.other_txns) {
+      here = lifted(here, part);
+      there = lifted(there, part);
+    }
+    for (auto& [here, there] : each.other_keys) {
+      here = lifted(here, part);
+      there = lifted(there, part);
+    }
     for (ReadSource& said : each.sources) {
       said = {lifted(said.read, part), lifted(said.key, part), lifted(said.writer, part),
               lifted_element(said, part)};

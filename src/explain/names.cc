@@ -188,6 +188,37 @@ bool is_update_lost_by_time(const Story& story, const History& history) {
          lost_update_among(history, story.ops, story.shown_by.front()).has_value();
 }
 
+// Whether the story is of a value that nobody wrote, which by timestamps is one that should not
+// have been read.
+bool is_from_nowhere(const Story& story, const History& history) {
+  if (story.kind != AnomalyKind::SnapshotMismatch || story.shown_by.empty()) return false;
+  const Op read = history.op(story.shown_by.front());
+  const Value value = read.value;
+  const bool plain = read.kind == OpKind::Read && !value.is_list();
+  if (!plain || value.is_unobserved() || value.is_null() || history.initial(read.key) == value) {
+    return false;
+  }
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.key == read.key && op.value == value && (is_write(op.kind) || is_undone(op.kind))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether the story is of a scan or select that passed over a row which, by timestamps or versions,
+// it should have found.
+bool is_missed_row(const Story& story, const History& history) {
+  if (story.kind != AnomalyKind::ResultSetMismatch || story.shown_by.size() < 2) return false;
+  const OpId read = story.shown_by.front();
+  const KeyId key = history.op(story.shown_by[1]).key;
+  if (!is_predicate_read(history.op(read).kind)) return false;
+  const auto rows = history.rows(history.predicate_read(read));
+  return std::none_of(rows.begin(), rows.end(),
+                      [&](const KeyVersion& row) { return row.key == key; });
+}
+
 Variant variant_of(const Story& story, const History& history) {
   Variant variant = Variant::None;
   const auto look_at = [&](const Edge& edge) {
@@ -210,7 +241,7 @@ Variant variant_of(const Story& story, const History& history) {
 
 }  // namespace
 
-void name_story(Story& story, const History& history) {
+void name_story(Story& story, const History& history, bool of_part) {
   const Namer namer(story, history);
   if (story.cases.empty()) {
     story.pattern = plain_pattern(story.kind);
@@ -218,6 +249,8 @@ void name_story(Story& story, const History& history) {
       story.pattern = Pattern::DirtyUpdate;
     }
     if (is_update_lost_by_time(story, history)) story.pattern = Pattern::LostUpdate;
+    if (!of_part && is_from_nowhere(story, history)) story.pattern = Pattern::ThinAirRead;
+    if (is_missed_row(story, history)) story.pattern = Pattern::Phantom;
     return;
   }
   const Case& first = story.cases.front();

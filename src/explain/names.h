@@ -6,7 +6,8 @@
 namespace ouro {
 
 // Sets the pattern and the variant. The case with the mildest pattern names the story: any of the
-// cases may be what happened, so nothing worse is proven. `history` is the one of the story's ids.
-void name_story(Story& story, const History& history);
+// cases may be what happened, so nothing worse is proven. `history` is the one of the story's ids;
+// `of_part` as in ExplainOptions.
+void name_story(Story& story, const History& history, bool of_part = false);
 
 }  // namespace ouro

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "explain/cases.h"
+#include "explain/mirrors.h"
 #include "explain/source.h"
 
 namespace ouro {
@@ -56,14 +57,13 @@ std::vector<Case> cases_of(const History& history, const Refutation& refutation)
     each.cycle = rotated(std::move(each.cycle));
     cases.push_back(std::move(each));
   }
-  find_mirrors(cases);
+  find_mirrors(cases, history);
   return cases;
 }
 
 std::vector<Case> cases_of(const History& history, std::span<const SourceCase> sources) {
   std::vector<Case> out;
   for (const SourceCase& each : sources) {
-    const std::size_t first = out.size();
     std::vector<Case> cases = cases_of(history, each.refutation);
     if (cases.empty()) cases.emplace_back();
     if (cases[0].cycle.empty() && !each.anomalies.empty()) {
@@ -74,10 +74,10 @@ std::vector<Case> cases_of(const History& history, std::span<const SourceCase> s
     for (Case& one : cases) {
       one.sources.insert(one.sources.begin(), each.sources.begin(), each.sources.end());
       one.sights.insert(one.sights.begin(), each.sights.begin(), each.sights.end());
-      if (one.mirrors) *one.mirrors += first;
       out.push_back(std::move(one));
     }
   }
+  find_mirrors(out, history);
   return out;
 }
 

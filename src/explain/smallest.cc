@@ -36,10 +36,24 @@ bool share_a_txn(const Story& one, const Story& two) {
 struct Grade {
   std::size_t txns = ~std::size_t{0};
   Pattern pattern = Pattern::Internal;
+  std::size_t level = 0;  // By timestamps, the place in levels() of the weakest level violated.
   constexpr auto operator<=>(const Grade&) const = default;
 };
 
-Grade grade(const Story& story) { return {story.txns.size(), story.pattern}; }
+std::size_t place(Level level) {
+  const auto at = std::find_if(levels().begin(), levels().end(),
+                               [&](const LevelInfo& each) { return each.level == level; });
+  return static_cast<std::size_t>(at - levels().begin());
+}
+
+Grade grade(const Story& story) {
+  std::size_t weakest = 0;
+  if (story.evidence == Evidence::Timestamps && !story.weakest_violated.empty()) {
+    weakest = levels().size();
+    for (const Level level : story.weakest_violated) weakest = std::min(weakest, place(level));
+  }
+  return {story.txns.size(), story.pattern, weakest};
+}
 
 // The best story; null if there is none.
 const Story* best(const std::vector<Story>& stories) {
@@ -76,6 +90,7 @@ class Smallest {
       const bool good = first != nullptr && first->txns.size() <= kSmallStory && is_large();
       if (good || budget_.exhausted()) return;
       const std::vector<Story>& stories = explained(level).stories;
+      if (how_.evidence == Evidence::Timestamps) tell_worse(explanation, stories);
       const Story* const other = best(stories);
       if (other == nullptr || !is_better(*other, first)) continue;
       if (implied_in(h_, explanation.level, level, how_.evidence)) {
@@ -84,6 +99,16 @@ class Smallest {
       }
       auto story = retold(*other, explanation.level);
       if (story && is_better(*story, first)) put_first(explanation, {*std::move(story)});
+    }
+  }
+
+  // Puts stories of a weaker level in the place of those of the same name that are milder.
+  static void tell_worse(Explanation& explanation, const std::vector<Story>& weaker) {
+    for (Story& story : explanation.stories) {
+      for (const Story& other : weaker) {
+        const bool same = other.pattern == story.pattern && other.variant == story.variant;
+        if (same && is_better(other, &story)) story = other;
+      }
     }
   }
 

@@ -86,12 +86,23 @@ std::string Narrator::role(TxnId txn) const {
   return out.empty() ? fmt::format("{} has nothing to do with it.", label(txn)) : out;
 }
 
+// Whether the transaction is in a cycle that is told. Of a long one the text leaves out the middle.
+bool Narrator::acts(TxnId txn) const {
+  const ToldCases told = told_cases(kCasesTold);
+  return std::any_of(told.numbers.begin(), told.numbers.end(), [&](std::size_t number) {
+    const Case& each = story_.cases[number];
+    const auto touches = [&](const Edge& edge) { return edge.from == txn || edge.to == txn; };
+    return !told.mirrored(each) && std::any_of(each.cycle.begin(), each.cycle.end(), touches);
+  });
+}
+
 std::vector<std::string> Narrator::others(std::span<const std::string> told) const {
   const std::string summary = in_short();
   std::vector<std::string> out;
   for (const TxnId txn : txns_) {
     const std::string who = label(txn);
     const auto mentioned = [&](const std::string& line) { return mentions(line, who); };
+    if (acts(txn)) continue;
     if (mentioned(summary) || std::any_of(told.begin(), told.end(), mentioned)) continue;
     out.push_back(role(txn));
   }

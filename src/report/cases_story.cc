@@ -16,12 +16,6 @@
 #include "report/wrong_totals.h"
 
 namespace ouro {
-namespace {
-
-constexpr std::size_t kCasesTold = 8;  // The most cases that are told.
-
-}  // namespace
-
 // Whether the two transactions of the assumption are the only ones in the story that write the key.
 bool Narrator::only_writers(const Assumption& given) const {
   std::set<TxnId> writers;
@@ -263,8 +257,8 @@ std::string Narrator::wrong_at_once(const Case& each) const {
   if (each.plain == AnomalyKind::ResultSetMismatch && is_about_counter(each)) {
     return "Then the increments that a read saw cannot add up to what it returned.";
   }
-  return fmt::format("That is wrong in plain sight, as a {}: {}.", info(*each.plain).name,
-                     info(*each.plain).meaning);
+  return fmt::format("That is wrong in plain sight, as {}: {}.",
+                     with_article(info(*each.plain).name), info(*each.plain).meaning);
 }
 
 std::string Narrator::supposition(const Edge& edge) const {
@@ -292,6 +286,30 @@ std::string Narrator::closing() const {
   return others ? "If they saw other versions, they would have returned something else." : "";
 }
 
+// "T1 and T2 swapped", "T3 for T2 and y3 for y2".
+std::string Narrator::other_names(const Case& each) const {
+  std::vector<std::string> parts;
+  const auto add = [&](const auto& renamed, const auto& called) {
+    for (const auto& [here, there] : renamed) {
+      const bool swapped = std::any_of(
+          renamed.begin(), renamed.end(),
+          [&, h = here, t = there](const auto& back) { return back.here == t && back.there == h; });
+      if (!swapped) {
+        parts.push_back(fmt::format("{} for {}", called(there), called(here)));
+      } else if (here < there) {
+        parts.push_back(fmt::format("{} and {} swapped", called(here), called(there)));
+      }
+    }
+  };
+  add(each.other_txns, [&](TxnId txn) { return label(txn); });
+  add(each.other_keys, [&](KeyId key) { return short_key(history_, key); });
+  std::string out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  }
+  return out;
+}
+
 std::vector<std::string> Narrator::lines() const {
   if (story_.cases.empty()) return {plain_sentence()};
   std::vector<std::string> out = opening();
@@ -304,8 +322,7 @@ std::vector<std::string> Narrator::lines() const {
   for (const std::size_t i : told.numbers) {
     const Case& each = story_.cases[i];
     if (told.mirrored(each)) {
-      out.push_back(fmt::format("{} the same, with {} and {} swapped.", premise(each),
-                                label(each.exchanged[0]), label(each.exchanged[1])));
+      out.push_back(fmt::format("{} the same, with {}.", premise(each), other_names(each)));
       continue;
     }
     out.push_back(premise(each));

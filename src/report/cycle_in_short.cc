@@ -110,14 +110,44 @@ std::string Narrator::fork_in_short(std::span<const Edge> cycle) const {
   return fmt::format("{}, and {}: they saw the two in opposite orders.", halves[0], halves[1]);
 }
 
-// "T2's count=0 fits nothing that it may have seen.": if single operations are wrong in any case.
-std::string Narrator::wrong_anyway_in_short(const Case& each) const {
+// "T2's count=0 fits nothing that it may have seen: with T1's k2 it would have returned something
+// else, and without k2 there is a non-repeatable read."; if single operations are wrong in any
+// case.
+std::string Narrator::wrong_anyway_in_short(const Case& naming) const {
   OpId read;
-  if (!each.sights.empty()) read = each.sights.front().read;
-  if (!each.sources.empty()) read = each.sources.front().read;
+  if (!naming.sights.empty()) read = naming.sights.front().read;
+  if (!naming.sources.empty()) read = naming.sources.front().read;
   if (!read.valid()) return {};
-  return fmt::format("{}'s {} fits nothing that it may have seen.", label(history_.txn_of(read)),
-                     noted(history_.op(read)));
+  const std::string whose =
+      fmt::format("{}'s {}", label(history_.txn_of(read)), noted(history_.op(read)));
+  std::vector<std::string> ways;
+  constexpr std::size_t kMostWays = 3;
+  for (const Case& each : story_.cases) {
+    const bool simple = each.sources.size() + each.sights.size() == 1 && each.given.empty();
+    if (!simple || !each.plain || ways.size() == kMostWays) {
+      return fmt::format("{} fits nothing that it may have seen.", whose);
+    }
+    const bool other = each.plain == AnomalyKind::ResultSetMismatch;
+    ways.push_back(fmt::format("{} {}", supposed_sight(each),
+                               other ? "it would have returned something else"
+                                     : "there is " + with_article(info(*each.plain).name)));
+  }
+  return fmt::format("{} fits nothing that it may have seen: {}.", whose, listed(ways));
+}
+
+// "with T1's k2", "without T1's k2", "with k2 as it was at first": what the only supposition of a
+// case is.
+std::string Narrator::supposed_sight(const Case& each) const {
+  if (!each.sights.empty()) {
+    const ReadSight& sight = each.sights.front();
+    return fmt::format("{} {}'s {}", sight.seen ? "with" : "without", label(sight.writer),
+                       short_key(history_, sight.key));
+  }
+  const ReadSource& said = each.sources.front();
+  const std::string key = short_key(history_, said.key);
+  if (said.writer.valid()) return fmt::format("with {}'s {}", label(said.writer), key);
+  return history_.initial(said.key).is_null() ? fmt::format("without {}", key)
+                                              : fmt::format("with {} as it was at first", key);
 }
 
 }  // namespace ouro

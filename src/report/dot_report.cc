@@ -84,10 +84,9 @@ class Graph {
     std::string out = narrator_.premise(each);
     if (out.ends_with(':')) out.pop_back();
     if (each.mirrors) {
-      out += fmt::format(": the same, with {} and {} swapped", narrator_.label(each.exchanged[0]),
-                         narrator_.label(each.exchanged[1]));
+      out += fmt::format(": the same, with {}", narrator_.other_names(each));
     } else if (each.plain) {
-      out += fmt::format(": a {}", info(*each.plain).name);
+      out += ": " + with_article(info(*each.plain).name);
     } else {
       out += ": a contradiction";
     }
@@ -132,8 +131,9 @@ class Graph {
       const bool first_too =
           op.value > 0 && info(history_.op(op).kind).second &&
           std::binary_search(narrator_.ops().begin(), narrator_.ops().end(), OpId{op.index() - 1});
-      const std::string text = first_too ? place_notation(history_, history_.op(op))
-                                         : notation(history_, history_.op(op));
+      const Focus focus = narrator_.focus();
+      const std::string text = first_too ? place_notation(history_, history_.op(op), focus)
+                                         : notation(history_, history_.op(op), focus);
       label += fmt::format("|<o{}> {}", op.value, escaped(text, true));
     }
     return fmt::format("    {} [label=\"{{{}}}\"];\n", id(txn), label);

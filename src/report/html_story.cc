@@ -33,7 +33,7 @@ class StoryWriter {
   // Writes what is told, in the order in which the text tells it.
   void write_words() {
     const Narrator::ToldCases told = narrator_.told_cases(kMostCases);
-    write_others(told);
+    write_others();
     if (story_.cases.empty()) {
       write_plain();
       return;
@@ -92,8 +92,11 @@ class StoryWriter {
         continue;
       }
       json_.begin_object().member("i", op.value - history_.first_op(txn).value);
-      json_.member("text", place_notation(history_, history_.op(op), narrator_.columns()))
+      json_.member("text", place_notation(history_, history_.op(op), narrator_.focus()))
           .member("matters", matters);
+      if (history_.op(op).key.valid()) {
+        json_.member("key", history_.key_label(history_.op(op).key));
+      }
       json_.end_object();
     }
     json_.end_array().member("hidden", hidden).end_object();
@@ -136,19 +139,8 @@ class StoryWriter {
     json_.end_array();
   }
 
-  // Writes what is said of those who are in no other sentence. Of a long cycle the text leaves out
-  // the middle, but the page has it.
-  void write_others(const Narrator::ToldCases& told) {
-    std::vector<std::string> sentences = narrator_.others(narrator_.lines());
-    for (const std::size_t number : told.numbers) {
-      const auto& cycle = story_.cases[number].cycle;
-      for (std::size_t i = 0; i < std::min(cycle.size(), kMostEdges); ++i) {
-        const std::string who = narrator_.label(cycle[i].from) + ' ';
-        std::erase_if(sentences, [&](const std::string& each) { return each.starts_with(who); });
-      }
-    }
-    write_sentences("others", sentences);
-  }
+  // Writes what is said of those who are in no other sentence.
+  void write_others() { write_sentences("others", narrator_.others(narrator_.lines())); }
 
   // Where a case is among those that are told.
   static std::size_t place(const std::vector<std::size_t>& told, std::size_t number) {
@@ -168,9 +160,8 @@ class StoryWriter {
     }
     json_.end_array();
     if (told.mirrored(each)) {
-      json_.member("mirrors", place(told.numbers, *each.mirrors)).key("exchanged").begin_array();
-      for (const TxnId txn : each.exchanged) json_.value(narrator_.label(txn));
-      json_.end_array();
+      json_.member("mirrors", place(told.numbers, *each.mirrors));
+      json_.member("renamed", narrator_.other_names(each));
     }
     json_.member("plain", narrator_.wrong_at_once(each)).key("edges").begin_array();
     const std::size_t shown = std::min(each.cycle.size(), kMostEdges);

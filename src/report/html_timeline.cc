@@ -228,13 +228,6 @@ class Timeline {
   std::int64_t last_ = 0;
 };
 
-std::string_view remark_of(const History& history, std::string_view name) {
-  for (const Remark& remark : history.remarks()) {
-    if (remark.name == name) return remark.text;
-  }
-  return {};
-}
-
 // Writes what was done to the database: `text` is like "1200 pause node 1; 2100 resume node 1",
 // with times of client clocks. Events that do not look like that are left out.
 void write_events(JsonWriter& json, std::string_view text, std::int64_t origin) {
@@ -253,14 +246,13 @@ void write_events(JsonWriter& json, std::string_view text, std::int64_t origin) 
   json.end_array();
 }
 
-// The unit that the remark of a history names; "" if that is none.
-std::string_view unit_of(std::string_view clock) {
-  constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
-      {"nanoseconds", "ns"}, {"microseconds", "µs"}, {"milliseconds", "ms"}, {"seconds", "s"}};
-  for (const auto& [name, unit] : kUnits) {
-    if (clock == name) return unit;
-  }
-  return "";
+// "ns" for "nanoseconds"; "" for none.
+std::string_view unit_of(std::string_view name) {
+  return name == "nanoseconds"    ? "ns"
+         : name == "microseconds" ? "µs"
+         : name == "milliseconds" ? "ms"
+         : name == "seconds"      ? "s"
+                                  : "";
 }
 
 }  // namespace
@@ -271,7 +263,7 @@ void write_html_timelines(JsonWriter& json, const History& history,
   const Timeline clocks(history, stories, by_clock);
   if (!clocks.empty()) {
     json.begin_object().member("title", "client clocks");
-    json.member("unit", unit_of(remark_of(history, "clock")));
+    json.member("unit", unit_of(clock_unit(history)));
     clocks.write_rows(json);
     clocks.write_bars(json);
     write_events(json, remark_of(history, "nemesis"), clocks.origin());

@@ -68,11 +68,12 @@ OpId Narrator::write_of(TxnId txn, KeyId key) const {
 }
 
 // "T2 and T3 both read stock=10, and each overwrote what the other relied on: one update is lost."
-std::string Narrator::both_updated(TxnId one, TxnId other, std::string_view what) const {
+std::string Narrator::both_updated(TxnId one, TxnId other, std::string_view what,
+                                   bool appended) const {
   const auto [first, second] = std::minmax(one, other);
-  return fmt::format(
-      "{} and {} both read {}, and each overwrote what the other relied on: one update is lost.",
-      label(first), label(second), what);
+  return fmt::format("{} and {} both read {}, and each {}.", label(first), label(second), what,
+                     appended ? "appended to it without having seen what the other appended"
+                              : "overwrote what the other relied on: one update is lost");
 }
 
 // The same of an anomaly that timestamps show.
@@ -81,7 +82,7 @@ std::string Narrator::lost_by_time_in_short() const {
   if (!lost) return plain_sentence();
   const Op read = history_.op(lost->one.read);
   return both_updated(history_.txn_of(read.id), history_.txn_of(lost->other.read),
-                      assigned(read.key, read.value));
+                      assigned(read.key, read.value), is_append(history_.op(lost->one.write).kind));
 }
 
 // The same, or what can be said if only one of the two is known to have read that.
@@ -94,11 +95,12 @@ std::string Narrator::lost_update_in_short(const Edge& missed) const {
            history_.txn_of(id) == missed.to;
   };
   const std::string what = assigned(read.key, read.value);
+  const bool appended = missed.to_op.valid() && is_append(history_.op(missed.to_op).kind);
   if (std::any_of(ops_.begin(), ops_.end(), same)) {
-    return both_updated(missed.from, missed.to, what);
+    return both_updated(missed.from, missed.to, what, appended);
   }
   const std::string lost = work(missed.to, missed.to_op, missed.key);
-  if (missed.to_op.valid() && is_append(history_.op(missed.to_op).kind)) {
+  if (appended) {
     return fmt::format("{} read {} and appended to it behind {}, which it had not seen.",
                        label(missed.from), what, lost);
   }
@@ -132,6 +134,23 @@ std::string Narrator::aggregate_in_short(std::span<const Edge> cycle) const {
                      label(missed->from), noted(history_.op(missed->from_op)),
                      work(saw->from, saw->from_op, saw->key),
                      work(missed->to, missed->to_op, missed->key));
+}
+
+// "T2 overwrote T1's x=1 with 2, and T1 overwrote T2's y=3 with 4: they overwrote each other."; or
+// "T1 appended 1 to l behind T2's 2, as T3 read l=[2,1], although T1 is before T2 in session a."
+std::string Narrator::overwriting_in_short(std::span<const Edge> cycle) const {
+  if (cycle.size() != 2) return {};
+  const auto overwrites = [](const Edge& edge) { return edge.kind == EdgeKind::WriteWrite; };
+  if (!overwrites(cycle[0]) || !overwrites(cycle[1])) {
+    const std::size_t first = overwrites(cycle[0]) ? 0 : 1;
+    return fmt::format("{}, although {}.", because(cycle[first]), because(cycle[1 - first]));
+  }
+  const auto appends = [&](const Edge& edge) {
+    return edge.to_op.valid() && is_append(history_.op(edge.to_op).kind);
+  };
+  return fmt::format("{}, and {}: {}.", because(cycle[0]), because(cycle[1]),
+                     appends(cycle[0]) || appends(cycle[1]) ? "neither can have been the first"
+                                                            : "they overwrote each other");
 }
 
 // "T3 saw T2's x=1, but missed T2's y=1": for a reader that saw a part of a transaction.
@@ -178,19 +197,56 @@ std::string Narrator::stale_in_short(std::span<const Edge> cycle) const {
   return fmt::format("{} {}.", what, because(cycle[missed == &cycle[0] ? 1 : 0]));
 }
 
-// "T4 missed T1's x=1, although it saw work of those who had seen it: an effect without its cause."
+// "it saw T3's z=1, T3 had seen T2's y=1, and T2 had seen T1's x=1": how a reader saw a cause, from
+// what it saw itself back to the cause. `steps` lead from the cause to the reader.
+std::string Narrator::traced_back(std::span<const Edge> steps) const {
+  constexpr std::size_t kMostSteps = 6;
+  std::vector<std::string> parts;
+  for (std::size_t i = steps.size(); i-- > 0 && parts.size() < kMostSteps;) {
+    const Edge& step = steps[i];
+    const bool last = i + 1 == steps.size();
+    if (step.kind == EdgeKind::WriteRead && step.from.valid()) {
+      const std::string who = last ? "it saw" : label(step.to) + " had seen";
+      parts.push_back(fmt::format("{} {}", who, work(step.from, step.from_op, step.key)));
+    } else {
+      parts.push_back(because(step));
+    }
+  }
+  const std::size_t hidden = steps.size() - parts.size();
+  if (hidden > 0) parts.push_back(fmt::format("so on through {}", counted(hidden, "more step")));
+  std::string out = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    out += (i + 1 < parts.size() ? ", " : parts.size() == 2 ? " and " : ", and ") + parts[i];
+  }
+  return out;
+}
+
+// "T3 read x=0 and missed T1's x=1, although it saw T2's y=1 and T2 had seen T1's x=1: an effect
+// without its cause."
 std::string Narrator::cause_in_short(std::span<const Edge> cycle) const {
-  constexpr std::string_view kEnd =
-      "although it saw work of those who had seen it: an effect without its cause.";
+  const auto sentence = [&](OpId read, TxnId reader, KeyId key, const std::string& cause,
+                            std::span<const Edge> steps) {
+    const bool tells = read.valid() && returned(read, key) &&
+                       history_.op(read).kind != OpKind::Aggregate;
+    const std::string instead = tells ? read_phrase(read, key) + " and " : "";
+    return fmt::format("{} {}missed {}, although {}: an effect without its cause.", label(reader),
+                       instead, cause,
+                       steps.empty() ? "it saw work of those who had seen it" : traced_back(steps));
+  };
   if (const Edge* const forced = find_edge(cycle, EdgeKind::Forced);
       forced != nullptr && forced->read.valid()) {
-    return fmt::format("{} missed {}, {}", label(history_.txn_of(forced->read)),
-                       work(forced->from, write_of(forced->from, forced->key), forced->key), kEnd);
+    const TxnId reader = history_.txn_of(forced->read);
+    return sentence(forced->read, reader, forced->key,
+                    work(forced->from, write_of(forced->from, forced->key), forced->key),
+                    path(forced->from, reader));
   }
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   if (missed == nullptr) return {};
-  return fmt::format("{} missed {}, {}", label(missed->from),
-                     work(missed->to, missed->to_op, missed->key), kEnd);
+  const auto behind = static_cast<std::size_t>(missed - cycle.data()) + 1;
+  std::vector<Edge> steps(cycle.begin() + static_cast<std::ptrdiff_t>(behind), cycle.end());
+  steps.insert(steps.end(), cycle.begin(), cycle.begin() + static_cast<std::ptrdiff_t>(behind - 1));
+  return sentence(missed->from_op, missed->from, missed->key,
+                  work(missed->to, missed->to_op, missed->key), steps);
 }
 
 // "T3, which only reads, saw T1's y=20 but not T2's x=-11: no order of the others gives that."
@@ -233,9 +289,7 @@ std::string Narrator::pattern_in_short(std::span<const Edge> cycle) const {
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   switch (story_.pattern) {
     case Pattern::DirtyWrite:
-      if (cycle.size() != 2) return {};
-      return fmt::format("{}, and {}: they overwrote each other.", because(cycle[0]),
-                         because(cycle[1]));
+      return overwriting_in_short(cycle);
     case Pattern::CircularFlow:
       if (cycle.size() != 2) return {};
       return fmt::format("{}, and {}: neither can have been the first.", because(cycle[0]),
@@ -282,18 +336,27 @@ std::string Narrator::in_short() const {
     return fmt::format("No order explains what {} saw: {}.", everybody(),
                        info(story_.pattern).meaning);
   }
-  // What is said of one case is true of all if these are the same but for two names.
-  const auto differs = [&](const Case& other) {
-    return &other != &naming && !other.mirrors && !is_other_result(other);
-  };
   const bool always = story_.pattern == Pattern::LostUpdate && out.find(" both ") != out.npos;
-  if (naming.plain) return out;
-  if (!always && std::any_of(story_.cases.begin(), story_.cases.end(), differs)) {
-    out = "At best, " + out;
-  } else if (out.starts_with("the ")) {
-    out[0] = 'T';
+  return naming.plain || always ? out : in_this_case(std::move(out));
+}
+
+// What is true of the naming case only says so. Of cases that mirror it the same is true with other
+// names.
+std::string Narrator::in_this_case(std::string sentence) const {
+  const Case* other = nullptr;
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < story_.cases.size(); ++i) {
+    const Case& each = story_.cases[i];
+    if (i == story_.named_by || is_other_result(each)) continue;
+    if (each.mirrors != story_.named_by) return "At best, " + sentence;
+    other = &each;
+    ++same;
   }
-  return out;
+  if (sentence.starts_with("the ")) sentence[0] = 'T';
+  if (same == 0) return sentence;
+  return same == 1 ? fmt::format("{} Or the same, with {}.", sentence, other_names(*other))
+                   : fmt::format("{} Or the same with other names, in {} other cases.", sentence,
+                                 same);
 }
 
 }  // namespace ouro

@@ -52,6 +52,7 @@ Narrator::Narrator(const History& history, const Story& story) : history_(histor
   std::sort(ops_.begin(), ops_.end());
   ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
   find_columns();
+  find_elements();
 }
 
 // Finds the columns in which versions of a row differ, and those that aggregates are about.
@@ -82,11 +83,33 @@ void Narrator::find_columns() {
   columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
 }
 
-std::string Narrator::text(Value value) const { return short_text(history_, value, columns_); }
-std::string Narrator::assigned(KeyId key, Value value) const {
-  return assignment(history_, key, value, columns_);
+// Finds where lists that were read disagree: the first elements that are not the same in two reads
+// of a key. In the middle of a long list, they would not be seen.
+void Narrator::find_elements() {
+  constexpr std::size_t kMostElements = 4;
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    const Op one = history_.op(ops_[i]);
+    if (!is_read(one.kind) || !one.value.is_list()) continue;
+    const auto list = history_.list(one.value);
+    for (std::size_t j = i + 1; j < ops_.size(); ++j) {
+      const Op two = history_.op(ops_[j]);
+      if (two.key != one.key || !is_read(two.kind) || !two.value.is_list()) continue;
+      const auto other = history_.list(two.value);
+      const std::size_t common = std::min(list.size(), other.size());
+      std::size_t first = 0;
+      while (first < common && list[first] == other[first]) ++first;
+      if (first == common || elements_.size() >= kMostElements) continue;
+      elements_.push_back(list[first]);
+      elements_.push_back(other[first]);
+    }
+  }
 }
-std::string Narrator::noted(const Op& op) const { return notation(history_, op, columns_); }
+
+std::string Narrator::text(Value value) const { return short_text(history_, value, focus()); }
+std::string Narrator::assigned(KeyId key, Value value) const {
+  return assignment(history_, key, value, focus());
+}
+std::string Narrator::noted(const Op& op) const { return notation(history_, op, focus()); }
 
 void Narrator::add(TxnId txn) {
   if (txn.valid() && number_.try_emplace(txn, txns_.size() + 1).second) txns_.push_back(txn);
@@ -203,9 +226,15 @@ std::string Narrator::because_of_time(const Edge& edge) const {
   const auto second = !edge.to.valid() ? std::nullopt
                       : asked          ? history_.committing(edge.to)
                                        : history_.invoked(edge.to);
-  return fmt::format("{} {}{}, before {} {}{}", label(edge.from), begin ? "had begun" : "completed",
-                     at(first), label(edge.to), asked ? "asked for its commit" : "was invoked",
-                     at(second));
+  return fmt::format("{} {}{}, before {} {}{} ({})", label(edge.from),
+                     begin ? "had begun" : "completed", at(first), label(edge.to),
+                     asked ? "asked for its commit" : "was invoked", at(second), whose_clocks());
+}
+
+// "by the clients' clocks, in nanoseconds"
+std::string Narrator::whose_clocks() const {
+  const std::string_view unit = clock_unit(history_);
+  return fmt::format("by the clients' clocks{}{}", unit.empty() ? "" : ", in ", unit);
 }
 
 // "read x=1", or what a predicate read returned for `key`; if that is invalid, just what it did.

@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "ouro/explain.h"
+#include "report/notation.h"
 
 namespace ouro {
 
 inline constexpr std::size_t kShortStory = 24;  // Lines of a story, of one sort.
+inline constexpr std::size_t kCasesTold = 8;    // The most cases that are told.
 
 // Replaces the middle of more than `limit` lines by a line that says how many are left out.
 [[nodiscard]] std::vector<std::string> without_middle(std::vector<std::string> lines,
@@ -37,8 +39,8 @@ class Narrator {
   // The operations that the story rests on, in their order in the history.
   [[nodiscard]] const std::vector<OpId>& ops() const { return ops_; }
 
-  // In which columns the rows of the story differ.
-  [[nodiscard]] const std::vector<ColumnId>& columns() const { return columns_; }
+  // Where the rows and lists of the story differ.
+  [[nodiscard]] Focus focus() const { return {columns_, elements_}; }
 
   // A line for each transaction: "T1  session a, line 3   r x=0   w x=1", in columns.
   [[nodiscard]] std::vector<std::string> cast() const;
@@ -78,6 +80,8 @@ class Narrator {
   [[nodiscard]] std::string supposition(const Edge& edge) const;
   // "… and 3 more cases, until no order of the writes is left."
   [[nodiscard]] static std::string left_cases(std::size_t count);
+  // How a case differs from the earlier one that it mirrors: "T1 and T2 swapped", "T3 for T2".
+  [[nodiscard]] std::string other_names(const Case& each) const;
   // What lines() end with: a sentence on the cases that are not told; "" if that needs none.
   [[nodiscard]] std::string closing() const;
   // "If T1 wrote x first:"; "In any case:" without an assumption.
@@ -110,7 +114,8 @@ class Narrator {
   void add(TxnId txn);
   void add(OpId op);
   void find_columns();
-  // short_text(), assignment() and notation(), with the columns that matter.
+  void find_elements();
+  // short_text(), assignment() and notation(), with what matters of long values.
   [[nodiscard]] std::string text(Value value) const;
   [[nodiscard]] std::string assigned(KeyId key, Value value) const;
   [[nodiscard]] std::string noted(const Op& op) const;
@@ -119,6 +124,7 @@ class Narrator {
   [[nodiscard]] std::string readers_of(OpId write) const;
   [[nodiscard]] std::string writers_of(OpId read) const;
   [[nodiscard]] std::string role(TxnId txn) const;
+  [[nodiscard]] bool acts(TxnId txn) const;
   [[nodiscard]] std::string read_phrase(OpId op, KeyId key) const;
   [[nodiscard]] std::string_view what_changes(OpId aggregate) const;
   [[nodiscard]] std::string because_read(const Edge& edge) const;
@@ -127,6 +133,7 @@ class Narrator {
   [[nodiscard]] std::string because_missed(const Edge& edge) const;
   [[nodiscard]] std::string because_forced(const Edge& edge) const;
   [[nodiscard]] std::string because_of_time(const Edge& edge) const;
+  [[nodiscard]] std::string whose_clocks() const;
   [[nodiscard]] std::string otherwise_read(const Edge& edge) const;
   [[nodiscard]] std::string otherwise_missed(const Edge& edge) const;
   [[nodiscard]] bool only_writers(const Assumption& given) const;
@@ -134,11 +141,15 @@ class Narrator {
   [[nodiscard]] KeyId key_seen(const Edge& edge) const;
   [[nodiscard]] std::string yet_read(const Edge& forced) const;
   [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;
+  [[nodiscard]] std::string in_this_case(std::string sentence) const;
   [[nodiscard]] std::string everybody() const;
   [[nodiscard]] std::string work(TxnId txn, OpId write, KeyId key) const;
   [[nodiscard]] OpId write_of(TxnId txn, KeyId key) const;
   [[nodiscard]] std::string pattern_in_short(std::span<const Edge> cycle) const;
-  [[nodiscard]] std::string both_updated(TxnId one, TxnId other, std::string_view what) const;
+  [[nodiscard]] std::string both_updated(TxnId one, TxnId other, std::string_view what,
+                                         bool appended) const;
+  [[nodiscard]] std::string overwriting_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string traced_back(std::span<const Edge> steps) const;
   [[nodiscard]] std::string lost_by_time_in_short() const;
   [[nodiscard]] std::string lost_update_in_short(const Edge& missed) const;
   [[nodiscard]] std::string missed_in_short(const Edge& edge) const;
@@ -151,17 +162,23 @@ class Narrator {
   [[nodiscard]] std::string cycle_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string missed(const Edge& edge) const;
   [[nodiscard]] std::string held(const Edge& edge) const;
-  [[nodiscard]] std::string wrong_anyway_in_short(const Case& each) const;
+  [[nodiscard]] std::string wrong_anyway_in_short(const Case& naming) const;
+  [[nodiscard]] std::string supposed_sight(const Case& each) const;
   [[nodiscard]] std::string reader_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string phantom_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string plain_sentence() const;
   [[nodiscard]] KeyId common_key(OpId one, OpId two) const;
   [[nodiscard]] bool returned(OpId read, KeyId key) const;
   [[nodiscard]] std::string dirty_sentence(OpId read, OpId write) const;
+  [[nodiscard]] std::string done_before(Op write) const;
+  [[nodiscard]] std::string implied_sentence(OpId read) const;
+  [[nodiscard]] OpId first_own_write(OpId read) const;
+  [[nodiscard]] std::string rows_asked_for(OpId read) const;
   [[nodiscard]] std::string result_sentence(OpId read) const;
   [[nodiscard]] bool is_about_timestamps() const;
   [[nodiscard]] std::string timestamp_sentence() const;
   [[nodiscard]] std::string mismatch_sentence() const;
+  [[nodiscard]] std::string rows_sentence() const;
   [[nodiscard]] std::string missing_sentence() const;
   [[nodiscard]] std::string precedence_sentence() const;
   [[nodiscard]] std::string real_time_reason(TxnId earlier, TxnId later) const;
@@ -174,6 +191,7 @@ class Narrator {
   absl::flat_hash_map<TxnId, std::size_t> number_;  // From 1, by transaction.
   std::vector<OpId> ops_;
   std::vector<ColumnId> columns_;  // In which rows of the story differ.
+  std::vector<Value> elements_;    // At which lists of the story begin to differ.
 };
 
 }  // namespace ouro

@@ -12,7 +12,7 @@ Story story_of(std::vector<Edge> cycle, std::vector<TxnId> txns = {}) {
   Story story;
   story.kind = AnomalyKind::DependencyCycle;
   story.txns = std::move(txns);
-  story.cases.push_back({.given = {}, .cycle = std::move(cycle), .mirrors = {}, .exchanged = {}});
+  story.cases.push_back({.given = {}, .cycle = std::move(cycle)});
   return story;
 }
 
@@ -78,7 +78,8 @@ TEST_F(NarratorTest, PlainAnomaliesAreOneSentence) {
             "T1 read x=1, which T2 wrote and then overwrote with 2 itself.");
   EXPECT_EQ(plain(AnomalyKind::ThinAirRead, {r1}), "T1 read x=1, which nobody wrote.");
   EXPECT_EQ(plain(AnomalyKind::FutureRead, {r1, w3}), "T1 read x=1, which it wrote only later.");
-  EXPECT_EQ(plain(AnomalyKind::Internal, {r1, w3}), "T1 read x=1, although it did w x=3 before.");
+  EXPECT_EQ(plain(AnomalyKind::Internal, {r1, w3}),
+            "T1 read x=1, although it had written x=3 before.");
   EXPECT_EQ(plain(AnomalyKind::DuplicateElements, {doubled}),
             "T1 read l=[7,7], which holds 7 more than once.");
   EXPECT_EQ(plain(AnomalyKind::IncompatibleOrder, {list, doubled}),
@@ -86,7 +87,7 @@ TEST_F(NarratorTest, PlainAnomaliesAreOneSentence) {
   EXPECT_EQ(plain(AnomalyKind::NonRepeatableRead, {r2, r1}),
             "T1 read x=1 and then read x=2, and wrote nothing to it in between.");
   EXPECT_EQ(plain(AnomalyKind::ResultSetMismatch, {scan}),
-            "T1 got from scan a..z (1 row) what no versions imply.");
+            "T1 got scan a..z (1 row), which no versions of the rows give.");
   EXPECT_EQ(plain(AnomalyKind::ThinAirRead, {}), "a read returns a value that nobody wrote.");
 }
 
@@ -139,7 +140,7 @@ TEST_F(NarratorTest, EveryKindOfEdgeHasItsReason) {
                   .to_op = w3}),
             "T1 read x=null, which T2 overwrote with 3");
   EXPECT_EQ(edge({.from = t1, .to = t2, .kind = EdgeKind::RealTime}),
-            "T1 completed at 10, before T2 was invoked at 20");
+            "T1 completed at 10, before T2 was invoked at 20 (by the clients' clocks)");
 }
 
 TEST_F(NarratorTest, ForcedEdgesSayHowTheReaderSaw) {
@@ -243,8 +244,7 @@ TEST_F(NarratorTest, CasesSayWhatTheyAssume) {
   story.cases.push_back(story.cases[0]);
   story.cases[1].given = {{x, t2, t1}};
   story.cases[1].mirrors = 0;
-  story.cases[1].exchanged[0] = t1;
-  story.cases[1].exchanged[1] = t2;
+  story.cases[1].other_txns = {{t1, t2}, {t2, t1}};
   EXPECT_EQ(Narrator(history, story).lines(),
             (std::vector<std::string>{
                 "If T1 wrote x first:", "  T1 < T2, because T2 overwrote T1's x=2 with 3.",

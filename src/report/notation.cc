@@ -116,10 +116,10 @@ std::string predicate_notation(const History& history, const Op& op) {
 
 }  // namespace
 
-std::string short_text(const History& history, Value value, std::span<const ColumnId> matter) {
+std::string short_text(const History& history, Value value, const Focus& focus) {
   if (value.is_unobserved()) return "?";
-  if (value.is_list()) return list_around(history, value, {});
-  if (value.kind() == ValueKind::Row) return short_row(history, value, matter);
+  if (value.is_list()) return list_around(history, value, focus.elements);
+  if (value.kind() == ValueKind::Row) return short_row(history, value, focus.columns);
   return shortened(history.text(value));
 }
 
@@ -138,8 +138,8 @@ std::string short_key(const History& history, KeyId key) {
 }
 
 std::string assignment(const History& history, KeyId key, Value value,
-                       std::span<const ColumnId> matter) {
-  return fmt::format("{}={}", short_key(history, key), short_text(history, value, matter));
+                       const Focus& focus) {
+  return fmt::format("{}={}", short_key(history, key), short_text(history, value, focus));
 }
 
 std::string cas_notation(const History& history, const Op& op) {
@@ -169,7 +169,7 @@ std::string undone_notation(const History& history, Op op) {
   return notation(history, op) + " (rolled back)";
 }
 
-std::string notation(const History& history, const Op& op, std::span<const ColumnId> matter) {
+std::string notation(const History& history, const Op& op, const Focus& focus) {
   const OpInfo& kind = info(op.kind);
   if (kind.undone) return undone_notation(history, op);
   if (kind.kind == OpKind::Inc || kind.kind == OpKind::IncMark) return inc_notation(history, op);
@@ -191,13 +191,13 @@ std::string notation(const History& history, const Op& op, std::span<const Colum
   if (kind.deletes && op.value.is_null()) {
     return fmt::format("{} {}", word, short_key(history, op.key));
   }
-  return fmt::format("{} {}", word, assignment(history, op.key, op.value, matter));
+  return fmt::format("{} {}", word, assignment(history, op.key, op.value, focus));
 }
 
-std::string place_notation(const History& history, const Op& op, std::span<const ColumnId> matter) {
+std::string place_notation(const History& history, const Op& op, const Focus& focus) {
   if (op.kind == OpKind::IncMark) return "(inc)";
-  return info(op.kind).second ? "→ " + short_text(history, op.value, matter)
-                              : notation(history, op, matter);
+  return info(op.kind).second ? "→ " + short_text(history, op.value, focus)
+                              : notation(history, op, focus);
 }
 
 std::string whereabouts(const History& history, TxnId txn) {
@@ -237,6 +237,25 @@ std::string timestamps_text(const History& history, TxnId txn) {
 std::string name_or_file(const History& history, std::string_view name) {
   if (!name.empty()) return std::string(name);
   return history.file().empty() ? "history" : std::string(history.file());
+}
+
+std::string_view remark_of(const History& history, std::string_view name) {
+  for (const Remark& remark : history.remarks()) {
+    if (remark.name == name) return remark.text;
+  }
+  return {};
+}
+
+std::string_view clock_unit(const History& history) {
+  constexpr std::string_view kUnits[] = {"nanoseconds", "microseconds", "milliseconds", "seconds"};
+  const std::string_view clock = remark_of(history, "clock");
+  const auto at = std::find(std::begin(kUnits), std::end(kUnits), clock);
+  return at == std::end(kUnits) ? std::string_view() : *at;
+}
+
+std::string with_article(std::string_view name) {
+  const bool vowel = std::string_view("aeiou").find(name.front()) != std::string_view::npos;
+  return fmt::format("{} {}", vowel ? "an" : "a", name);
 }
 
 std::string grouped(std::uint64_t number) {

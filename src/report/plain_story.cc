@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "check/predicates/aggregate.h"
 #include "history/access.h"
 #include "history/value_order.h"
 #include "report/narrator.h"
@@ -54,8 +55,10 @@ OpId Narrator::find_op(bool writes, std::size_t nth) const {
 std::string Narrator::dirty_sentence(OpId read, OpId write) const {
   const std::string who = label(history_.txn_of(read));
   const std::string what = read_phrase(read, history_.op(read).key);
-  const std::string writer =
-      write.valid() ? label(history_.txn_of(write)) : std::string("its transaction");
+  const bool own = write.valid() && history_.txn_of(write) == history_.txn_of(read);
+  const std::string writer = own             ? "it"
+                             : write.valid() ? label(history_.txn_of(write))
+                                             : std::string("its transaction");
   const bool append = write.valid() && is_append(history_.op(write).kind);
   const std::string which =
       append ? fmt::format("whose {}", text(history_.op(write).value)) : "which";
@@ -85,8 +88,27 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
         return fmt::format("{} {}, and saw another version than its own {} before.", who, what,
                            noted(history_.op(write)));
       }
-      return fmt::format("{} {}, although it did {} before.", who, what, noted(history_.op(write)));
+      return fmt::format("{} {}, although it had {} before.", who, what,
+                         done_before(history_.op(write)));
   }
+}
+
+// "written x=2", "appended 1 to l", "deleted x": what a transaction had done.
+std::string Narrator::done_before(Op write) const {
+  const OpKind kind = write.kind;
+  const bool undone = is_undone(kind);
+  const std::string_view then = undone ? " (which it rolled back later)" : "";
+  if (kind == OpKind::Append || kind == OpKind::UndoneAppend) {
+    return fmt::format("appended {} to {}{}", text(write.value), short_key(history_, write.key),
+                       then);
+  }
+  if (info(kind).deletes || kind == OpKind::UndoneDelete) {
+    return fmt::format("deleted {}{}", short_key(history_, write.key), then);
+  }
+  if (kind == OpKind::Write || kind == OpKind::UndoneWrite) {
+    return fmt::format("written {}{}", assigned(write.key, write.value), then);
+  }
+  return fmt::format("done {}", noted(write));
 }
 
 // The key that two contradicting reads have in common. Both may be predicate reads.
@@ -102,14 +124,61 @@ KeyId Narrator::common_key(OpId one, OpId two) const {
   return {};
 }
 
+// What a version set says that the read should have returned: "T2's count=1 should be 2 …".
+std::string Narrator::implied_sentence(OpId id) const {
+  const Op op = history_.op(id);
+  const PredicateRead& read = history_.predicate_read(id);
+  const std::string whose = fmt::format("{}'s {}", label(history_.txn_of(id)), noted(op));
+  std::vector<KeyVersion> selected;
+  for (const KeyVersion& version : history_.version_set(read)) {
+    if (version.value.is_null() || !selects(history_, id, version)) continue;
+    selected.push_back(version);
+    if (op.kind != OpKind::Aggregate && !returned(id, version.key)) {
+      return fmt::format("{} lacks {}, although that is among the versions that it saw.", whose,
+                         assigned(version.key, version.value));
+    }
+  }
+  const bool alone = first_own_write(id) == id;
+  if (op.kind == OpKind::Aggregate && alone) {
+    return fmt::format("{} should be {}, by the versions that it saw.", whose,
+                       aggregate(history_, read, selected));
+  }
+  return fmt::format("{} is not what the versions that it saw imply.", whose);
+}
+
+// The first write of the same transaction before a read; the read itself if there is none.
+OpId Narrator::first_own_write(OpId read) const {
+  for (OpId id = history_.first_op(history_.txn_of(read)); id < read; ++id.value) {
+    if (is_write(history_.op(id).kind)) return id;
+  }
+  return read;
+}
+
+// ", such as T1's a={"v":50}": the rows that a predicate read asks for, as far as the story tells
+// of them.
+std::string Narrator::rows_asked_for(OpId read) const {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> rows;
+  for (const OpId id : ops_) {
+    const Op op = history_.op(id);
+    const bool own = history_.txn_of(id) == history_.txn_of(read);
+    if (op.kind != OpKind::Write || (own && id > read)) continue;
+    if (!selects(history_, read, {op.key, op.value})) continue;
+    rows.push_back(work(history_.txn_of(id), id, op.key));
+  }
+  if (rows.empty()) return {};
+  const std::size_t hidden = rows.size() - std::min(rows.size(), kMost);
+  rows.resize(std::min(rows.size(), kMost));
+  return fmt::format(", such as {}{}", fmt::join(rows, ", "),
+                     hidden > 0 ? fmt::format(" and {} more", hidden) : "");
+}
+
 // The sentence for a result that its version set does not imply, or that has a row which the read
 // did not ask for, or one row twice.
 std::string Narrator::result_sentence(OpId read) const {
   const std::string who = label(history_.txn_of(read));
   const std::string what = noted(history_.op(read));
-  if (has_version_set(history_, read)) {
-    return fmt::format("{} got from {} what the versions it saw do not imply.", who, what);
-  }
+  if (has_version_set(history_, read)) return implied_sentence(read);
   absl::flat_hash_set<KeyId> keys;
   for (const KeyVersion& row : history_.rows(history_.predicate_read(read))) {
     if (!keys.insert(row.key).second) {
@@ -124,7 +193,8 @@ std::string Narrator::result_sentence(OpId read) const {
   if (reads_counter_or_set(history_.op(read))) {
     return fmt::format("No increments add up to what {}'s {} returned.", who, what);
   }
-  return fmt::format("{} got from {} what no versions imply.", who, what);
+  return fmt::format("{} got {}, which no versions of the rows give{}.", who, what,
+                     rows_asked_for(read));
 }
 
 std::string Narrator::plain_sentence() const {

@@ -21,13 +21,17 @@ std::string other_names(const Story& story) {
   return out;
 }
 
-void append_story(std::string& out, const History& history, const Story& story) {
+// `several`: whether it is one of several stories, so that it needs its name.
+void append_story(std::string& out, const History& history, const Story& story, bool several) {
   const Narrator narrator(history, story);
-  out += fmt::format("  {}\n\n", narrator.in_short());
+  out += fmt::format("  {}{}\n\n", several ? name(story) + ": " : "", narrator.in_short());
   for (const std::string& line : narrator.cast()) out += fmt::format("  {}\n", line);
   const std::vector<std::string> proof = narrator.proof();
   if (!proof.empty()) out += '\n';
   for (const std::string& line : proof) out += fmt::format("  {}\n", line);
+  if (several) {
+    out += fmt::format("\n  In general: {}.\n", info(story.pattern).meaning);
+  }
   if (!story.minimal) out += "\n  Not proven minimal: fewer transactions may show it, too.\n";
   out += fmt::format("\n  Forbidden from {} on", level_list(story.weakest_violated));
   if (!story.strongest_holding.empty()) {
@@ -245,11 +249,8 @@ void append_stories(std::string& out, const History& history, const Verdict& ver
     const Story& story = stories[i];
     const auto same = [&](const Story* other) { return is_same(*other, story); };
     if (std::none_of(told.begin(), told.end(), same)) {
-      if (stories.size() > 1) {
-        out += fmt::format("\n  {}: {}.\n", name(story), info(story.pattern).meaning);
-      }
       out += '\n';
-      append_story(out, history, story);
+      append_story(out, history, story, stories.size() > 1);
       told.push_back(&story);
     }
     const bool last =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "explain/row_difference.h"
 #include "history/access.h"
 #include "report/narrator.h"
 #include "report/notation.h"
@@ -42,6 +43,11 @@ std::string Narrator::mismatch_sentence() const {
         !is_open_read(read.kind) && history_.op(story_.shown_by[i]).value == read.value;
     (returned ? source : expected) = story_.shown_by[i];
   }
+  if (story_.pattern == Pattern::ThinAirRead) {
+    return fmt::format("{} read {}, which nobody wrote; by its timestamp it should have read {}.",
+                       label(history_.txn_of(read.id)), assigned(read.key, read.value),
+                       shown(story_.expected));
+  }
   std::string from = ", the initial value";
   if (expected.valid() && is_append(history_.op(expected).kind)) {
     from = fmt::format(", last appended to by {}", label(history_.txn_of(expected)));
@@ -58,6 +64,49 @@ std::string Narrator::mismatch_sentence() const {
                      from);
 }
 
+// "T3's scan k..l (2 rows) missed k3={"price":7}, which T2 wrote and committed at 4, before T3
+// began."
+std::string Narrator::rows_sentence() const {
+  const OpId read = story_.shown_by[0];
+  const std::string whose =
+      fmt::format("{}'s {}", label(history_.txn_of(read)), noted(history_.op(read)));
+  const std::string_view by =
+      story_.evidence == Evidence::Timestamps ? "its timestamp" : "the version orders";
+  if (history_.op(read).kind == OpKind::Aggregate) {
+    return fmt::format("{} should be {}, by {}.", whose, shown(story_.expected), by);
+  }
+  const RowDifference rows = row_difference(history_, read, story_.expected);
+  if (rows.missed.empty() && rows.surplus.empty()) {
+    return fmt::format("{} should give {}, by {}.", whose, shown(story_.expected), by);
+  }
+  if (rows.missed.empty()) {
+    const KeyVersion& row = rows.surplus.front();
+    return fmt::format("{} returned {}, which by {} it should not.", whose,
+                       assigned(row.key, row.value), by);
+  }
+  const OpId write =
+      story_.shown_by.size() > 1 ? story_.shown_by[1]
+                                 : write_of_row(history_, ops_, rows.missed.front());
+  const std::size_t more = rows.missed.size() - 1;
+  const std::string others = more > 0 ? fmt::format("; and {}", counted(more, "more row")) : "";
+  if (!write.valid()) {
+    return fmt::format("{} missed {}, which by {} it should have found{}.", whose,
+                       shown(rows.missed.front()), by, others);
+  }
+  const Op row = history_.op(write);
+  const std::string what = assigned(row.key, row.value);
+  const std::string whose_row = story_.evidence == Evidence::Timestamps
+                                    ? written_by(write)
+                                    : fmt::format("which {} wrote", label(history_.txn_of(write)));
+  if (returned(read, row.key)) {
+    return fmt::format("{} {}; but by {} it should have found {}, {}{}.",
+                       label(history_.txn_of(read)), read_phrase(read, row.key), by, what,
+                       whose_row, others);
+  }
+  return fmt::format("{} missed {}, {}; by {} it should have found it{}.", whose, what,
+                     whose_row, by, others);
+}
+
 std::string Narrator::missing_sentence() const {
   const TxnId txn = story_.shown_in.front();
   const std::string_view which = history_.commit_ts(txn)  ? "start"
@@ -67,16 +116,19 @@ std::string Narrator::missing_sentence() const {
                      which);
 }
 
+// "T2 comes after T1 in session a, but its timestamps do not say so: T1 runs from 4 to 9, and T2
+// from 3 to 5."
 std::string Narrator::precedence_sentence() const {
-  const std::string first = label(story_.shown_in[0]);
-  const std::string other = label(story_.shown_in[1]);
-  if (story_.kind == AnomalyKind::SessionInversion) {
-    return fmt::format("By timestamps {} does not follow {}, but it comes after it in session {}.",
-                       first, other,
-                       history_.label(history_.session_name(history_.session(story_.shown_in[0]))));
-  }
-  return fmt::format("By timestamps {} does not follow {}, but {}.", first, other,
-                     real_time_reason(story_.shown_in[1], story_.shown_in[0]));
+  const TxnId later = story_.shown_in[0];
+  const TxnId earlier = story_.shown_in[1];
+  const std::string why =
+      story_.kind == AnomalyKind::SessionInversion
+          ? fmt::format("{} comes after {} in session {}", label(later), label(earlier),
+                        history_.label(history_.session_name(history_.session(later))))
+          : fmt::format("{} ({})", real_time_reason(earlier, later), whose_clocks());
+  return fmt::format("{}, but by their timestamps it is not so: {} runs {}, and {} {}.", why,
+                     label(earlier), timestamps_text(history_, earlier), label(later),
+                     timestamps_text(history_, later));
 }
 
 // Why `later` should follow `earlier` in real time: the strongest of the reasons that there are.
@@ -88,12 +140,12 @@ std::string Narrator::real_time_reason(TxnId earlier, TxnId later) const {
   const bool whole = completed && history_.invoked(later) && *completed < invoked;
   const std::string asked =
       committing && !whole
-          ? fmt::format("{} asked for its commit, at {}", label(later), *committing)
-          : fmt::format("{} was invoked, at {}", label(later), invoked);
+          ? fmt::format("{} asked for its commit at {}", label(later), *committing)
+          : fmt::format("{} was invoked at {}", label(later), invoked);
   const bool done = whole || (completed && committing && *completed < *committing) || !began;
-  return done ? fmt::format("{} had completed, at {}, when {}", label(earlier),
+  return done ? fmt::format("{} completed at {}, before {}", label(earlier),
                             completed.value_or(0), asked)
-              : fmt::format("{} had begun, at {}, when {}", label(earlier), *began, asked);
+              : fmt::format("{} had begun at {}, before {}", label(earlier), *began, asked);
 }
 
 bool Narrator::is_about_timestamps() const {
@@ -114,8 +166,7 @@ std::string Narrator::timestamp_sentence() const {
     case AnomalyKind::SnapshotMismatch:
       return mismatch_sentence();
     case AnomalyKind::ResultSetMismatch:
-      return fmt::format("{} did {}; but what it should have seen gives {}.", first,
-                         noted(history_.op(story_.shown_by[0])), shown(story_.expected));
+      return rows_sentence();
     case AnomalyKind::WriteConflict:
       return fmt::format(
           "{} and {} both wrote {}, and neither had committed when the other started.",

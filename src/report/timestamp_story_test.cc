@@ -137,11 +137,11 @@ TEST(TimestampStoryTest, Inversions) {
       R"({"session":"a","invoked":10,"completed":20,"start_ts":3,"commit_ts":4,"ops":[["w","x",1]]}
 {"session":"a","invoked":30,"completed":40,"start_ts":1,"commit_ts":2,"ops":[["r","x",null]]})";
   EXPECT_EQ(told(text, Level::StrictSerializable, AnomalyKind::SessionInversion),
-            "By timestamps T2 does not follow T1, but it comes after it in session a.");
-  EXPECT_EQ(
-      told(text, Level::StrictSerializable, AnomalyKind::RealTimeInversion),
-      "By timestamps T2 does not follow T1, but T1 had completed, at 20, when T2 was invoked, "
-      "at 30.");
+            "T2 comes after T1 in session a, but by their timestamps it is not so: T1 runs from 3 "
+            "to 4, and T2 from 1 to 2.");
+  EXPECT_EQ(told(text, Level::StrictSerializable, AnomalyKind::RealTimeInversion),
+            "T1 completed at 20, before T2 was invoked at 30 (by the clients' clocks), but by "
+            "their timestamps it is not so: T1 runs from 3 to 4, and T2 from 1 to 2.");
 }
 
 TEST(TimestampStoryTest, TimestampsThatAreWrong) {
@@ -161,7 +161,17 @@ TEST(TimestampStoryTest, ResultSets) {
   EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w",1,{"c":1}],["w",2,5]]}
 {"session":"b","start_ts":3,"commit_ts":4,"ops":[["scan",null,9,[[2,5]]]]})",
                  Level::Si, AnomalyKind::ResultSetMismatch),
-            "T2 did scan ..9 (1 row); but what it should have seen gives [[1,{\"c\":1}],[2,5]].");
+            "T2's scan ..9 (1 row) missed 1={\"c\":1}, which T1 wrote and committed at 2; by its "
+            "timestamp it should have found it.");
+  EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w",1,4]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["scan",null,9,[[1,3]]]]})",
+                 Level::Si, AnomalyKind::ResultSetMismatch),
+            "T2 read 1=3 by scan ..9 (1 row); but by its timestamp it should have found 1=4, which "
+            "T1 wrote and committed at 2.");
+  EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w",9,4]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["scan",null,5,[[1,3]]]]})",
+                 Level::Si, AnomalyKind::ResultSetMismatch),
+            "T1's scan ..5 (1 row) returned 1=3, which by its timestamp it should not.");
 }
 
 }  // namespace

@@ -42,14 +42,15 @@ void look_at_write(const History& history, const Timeline& timeline, TxnId txn, 
 void look_through(const History& history, const Timeline& timeline,
                   std::vector<ExampleSearch>& searches) {
   const auto keys = columns_of(history).op_key;
-  const auto wanted = [&](KeyId key) {
-    return std::any_of(searches.begin(), searches.end(),
-                       [&](const ExampleSearch& search) { return search.key == key; });
-  };
+  std::vector<bool> wanted(history.key_count(), false);
+  for (const ExampleSearch& search : searches) {
+    if (search.key.valid()) wanted[search.key.index()] = true;
+  }
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const TxnId txn{t};
     for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
-      if (!wanted(keys[id.index()])) continue;
+      const KeyId key = keys[id.index()];
+      if (!key.valid() || !wanted[key.index()]) continue;
       const Op op = history.op(id);
       if (!is_write(op.kind)) continue;
       for (ExampleSearch& search : searches) {

@@ -47,28 +47,70 @@ function showsAllCases(story, edges) {
   return story.cases.length < 3 && edges.length <= kMostEdges;
 }
 
-// An operation in so many letters: of a long value the beginning, where rows have the columns that
-// matter; of a long key its ends, or if there are few letters nothing, since the arrows name it.
-function briefOp(text, most) {
-  const at = text.indexOf('=');
-  if ([...text].length <= most || at < 0) return shortened(text, most);
-  const value = [...text.slice(at + 1).replace(/"([^"]*)":/g, '$1:')];
-  if (most < 20 && value.length > most / 2) {
-    const inner = value[0] === '{' && value.at(-1) === '}' ? value.slice(1, -1) : value;
-    const whole = [...text.slice(0, at + 1), ...inner];
-    if (whole.length <= most) return whole.join('');
-    const short = [...`${text.split(' ')[0]} …=`, ...inner];
-    return short.length <= most ? short.join('') : `${short.slice(0, most - 1).join('')}…`;
+// A name for each key in so many letters, no two the same if that can be helped: of long keys that
+// would look alike, the part in which they differ.
+function keyNames(story, most) {
+  const keys = new Set([...story.txns.flatMap(txn => txn.ops.filter(op => op.matters).map(op => op.key)),
+                        ...story.cases.flatMap(each => caseEdges(each).map(edge => edge.key)),
+                        ...story.support.map(edge => edge.key)]);
+  const alike = new Map();
+  for (const key of keys) {
+    if (key !== undefined) alike.set(shortened(key, most), [...alike.get(shortened(key, most)) ?? [], key]);
   }
-  const key = shortened(text.slice(0, at), Math.max(most - 1 - value.length, Math.floor(most * 0.4)));
-  const left = most - 1 - [...key].length;
-  return `${key}=${value.length <= left ? value.join('') : `${value.slice(0, left - 1).join('')}…`}`;
+  const names = new Map();
+  for (const [short, group] of alike) {
+    const rest = group.length > 1 ? withoutCommonEnds(group) : [short];
+    group.forEach((key, i) => names.set(key, [...rest[i]].length <= most ? rest[i] : shortened(rest[i], most)));
+  }
+  return names;
 }
 
-function boxLines(txn, letters) {
+// Texts without the words that all of them begin or end with.
+function withoutCommonEnds(texts) {
+  const words = texts.map(text => text.split(/(?<=[^\p{L}\p{N}])|(?=[^\p{L}\p{N}])/u));
+  const least = Math.min(...words.map(each => each.length));
+  let head = 0;
+  while (head < least - 1 && words.every(each => each[head] === words[0][head])) ++head;
+  let tail = 0;
+  while (tail < least - 1 - head && words.every(each => each.at(-1 - tail) === words[0].at(-1 - tail))) ++tail;
+  return words.map(each => (head > 0 ? '…' : '') + each.slice(head, each.length - tail).join('') + (tail > 0 ? '…' : ''));
+}
+
+// A value in so many letters. Of a row, its first column is the one that matters: its name gives way
+// before what it holds. Of a list, the part that matters is behind the first gap.
+function briefValue(value, most) {
+  const plain = value.replace(/"([^"]*)":/g, '$1:');
+  if ([...plain].length <= most) return plain;
+  const row = /^\{([^:]*):(.*?)(, … \d+ more)?\}$/su.exec(plain);
+  if (row) {
+    const held = [...row[2]];
+    const left = most - 1 - held.length;
+    if ([...row[1]].length + 1 + held.length <= most) return `${row[1]}:${row[2]}`;
+    return left >= 3 ? `${shortened(row[1], left)}:${row[2]}` : shortened(row[2], most);
+  }
+  const list = /^\[.*? … \d+ more … ,(.*)\]$/su.exec(plain);
+  if (list) return shortened(`[… ${list[1].replace(/, … \d+ more … ,/gu, ' … ')}]`, most);
+  return `${[...plain].slice(0, most - 1).join('')}…`;
+}
+
+// An operation in so many letters; `name` is what its key is called. If there are few letters, the
+// key is left out, since the arrows name it.
+function briefOp(text, name, most) {
+  const at = text.indexOf('=');
+  if ([...text].length <= most || at < 0 || name === undefined) return shortened(text, most);
+  const verb = text.split(' ')[0];
+  const value = text.slice(at + 1);
+  const head = [...`${verb} ${name}=`].length;
+  const enough = Math.min([...value].length, 8);
+  if (most - head >= enough) return `${verb} ${name}=${briefValue(value, most - head)}`;
+  const short = `${verb} …=`;
+  return short + briefValue(value, most - short.length);
+}
+
+function boxLines(txn, letters, names) {
   const matter = txn.ops.filter(op => op.matters);
   const shown = (matter.length > 0 ? matter : txn.ops).slice(0, kMostLines);
-  const lines = shown.map(op => ({i: op.i, text: briefOp(op.text, letters)}));
+  const lines = shown.map(op => ({i: op.i, text: briefOp(op.text, names.get(op.key), letters)}));
   const left = (matter.length > 0 ? matter.length : txn.ops.length) - shown.length;
   if (left > 0) lines.push({i: -1, text: `… ${left} more`});
   return lines;
@@ -81,6 +123,7 @@ class Graph {
     this.story = story;
     this.handlers = {onNode, onEdge, onHover};
     this.edges = graphEdges(story);
+    this.names = keyNames(story, 11);
     this.hasInitial = this.edges.some(edge => edge.from === null || edge.to === null);
     this.element = html('div', {class: 'graph'});
     this.activeCase = 0;
@@ -92,11 +135,13 @@ class Graph {
   }
 
   makeBoxes(nodes, width) {
-    const letters = width < 400 ? 16 : width < 520 ? 18 : 30;
+    // On a phone two boxes fit side by side.
+    const letters = width < 400 ? Math.max(12, Math.min(16, Math.floor(((width - 50) / 2 - 22) / 7.3))) : width < 520 ? 18 : 30;
+    const names = letters < 20 ? this.names : keyNames(this.story, 18);
     return nodes.map(number => {
       const txn = this.story.txns[number];
       if (!txn) return {txn: null, lines: [], w: 112, h: 32};
-      const lines = boxLines(txn, letters);
+      const lines = boxLines(txn, letters, names);
       const session = shortened(txn.session.length < 4 ? `session ${txn.session}` : txn.session, letters - 2);
       const head = textWidth(txn.label, '700 13px', '--sans') + textWidth(session, '11.5px', '--sans') + 30;
       const longest = Math.max(0, ...lines.map(line => textWidth(line.text, '12px', '--mono'))) + 22;
@@ -142,7 +187,7 @@ class Graph {
     const place = new Map(parts.nodes.map((number, i) => [number, i]));
     const boxes = this.makeBoxes(parts.nodes, width);
     const edges = parts.edges.map(edge => {
-      const text = edgeLabel(edge);
+      const text = edgeLabel(edge, this.names);
       return {edge, from: place.get(this.node(edge.from)), to: place.get(this.node(edge.to)), text, plain: edge.kind === 'conflict',
               labelWidth: text === '' ? 0 : Math.ceil(textWidth(text, '600 11.5px', '--mono')) + 18};
     });
@@ -292,9 +337,9 @@ function round(number) {
   return Math.round(number * 10) / 10;
 }
 
-function edgeLabel(edge) {
+function edgeLabel(edge, names) {
   const kind = edge.kind === 'forced' ? 'seen' : edge.kind;
-  return edge.key === undefined ? kind : `${kind} ${shortened(edge.key, 11)}`.trim();
+  return edge.key === undefined ? kind : `${kind} ${names.get(edge.key) ?? shortened(edge.key, 11)}`.trim();
 }
 
 // What colours and lines mean, of those that occur.

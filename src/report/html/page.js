@@ -2,20 +2,24 @@
 
 const report = JSON.parse(document.getElementById('data').textContent);
 
+const kFewAsked = 3;  // Of so many levels each is named.
+
+// What was asked, and the answer; the levels below say the rest.
 function summaryOf(history) {
   if (history.error !== undefined) return history.error;
   const by = history.evidence === 'observed' ? '' : ` by ${history.evidence}`;
-  const violated = history.levels.filter(level => level.outcome === 'violated');
-  const weakest = history.weakest === 'none' ? [] : history.weakest.split(', ');
-  const parts = violated.filter(level => weakest.includes(level.name))
-                    .map(level => `${level.name} is violated${level.remark ? ` (${level.remark})` : ''}`);
-  for (const level of history.levels) {
-    if (level.asked && level.outcome === 'undecided') parts.push(`${level.name} is undecided${level.remark ? ` (${level.remark})` : ''}`);
-  }
-  const holds = `${history.strongest} ${history.strongest.includes(',') ? 'hold' : 'holds'}`;
-  if (history.strongest !== 'none') history.outcome === 'holds' ? parts.unshift(holds) : parts.push(holds);
+  const words = {holds: 'holds', violated: 'is violated', undecided: 'is undecided'};
+  const say = ({name, outcome, remark}) => `${name} ${words[outcome]}${remark ? ` (${remark})` : ''}`;
+  const asked = history.levels.filter(level => level.asked);
+  const few = asked.length <= kFewAsked;
+  const told = few ? asked : asked.filter(level => level.outcome === 'undecided' ||
+      (level.outcome === 'violated' && history.weakest.split(', ').includes(level.name)));
+  const parts = told.map(say);
+  const strongest = history.strongest.split(', ').filter(name => name !== 'none');
+  const more = !few || strongest.some(name => !asked.some(level => level.name === name));
+  if (strongest.length > 0 && more) parts.push(`${strongest.join(', ')} ${strongest.length > 1 ? 'hold' : 'holds'}`);
   const left = history.leftOut ? ` Left out: ${history.leftOut}.` : '';
-  return parts.join('; ') + by + '.' + left;
+  return `${few ? '' : `Of ${asked.length} levels asked: `}${parts.join('; ')}${by}.${left}`;
 }
 
 function factsView(history) {

@@ -75,7 +75,7 @@ class StoryView {
         : html('button', {type: 'button', class: 'premise', 'aria-expanded': 'false',
                           onclick: () => { this.activate(c); this.pin(null); }}, each.premise);
     const same = each.mirrors === undefined ? null
-        : html('p', {class: 'same dim'}, `the same, with ${each.exchanged.join(' and ')} swapped.`);
+        : html('p', {class: 'same dim'}, `the same, with ${each.renamed}.`);
     return html('section', {class: title ? 'case' : 'case alone'}, title, same, steps);
   }
 
