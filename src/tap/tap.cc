@@ -101,7 +101,7 @@ Result<TapReport> tap(const TapOptions& options) {
       tapping::Recorder::open(*url,
                               {.split = !options.serve.empty(),
                                .patience = std::chrono::nanoseconds(options.patience).count()},
-                              options.load, ledger, **outputs);
+                              options.load, ledger, **outputs, *options.stop);
   if (!recorder.ok()) return recorder.error();
   {
     auto proxy = tapping::Proxy::open(*listen, url->hosts[0], ledger, true);
