@@ -68,6 +68,12 @@ void add_totals(const tapping::Assembler& assembler, TapReport& report) {
         "{} values that were read are not judged, because it is not known what was there",
         coverage.dropped_reads));
   }
+  if (totals.revived > 0) {
+    report.notes.push_back(fmt::format(
+        "{} transactions inserted a row that another one had deleted behind their snapshot, which "
+        "PostgreSQL allows: what they read and what they wrote are judged apart",
+        totals.revived));
+  }
   report.spoiled = assembler.problems();
 }
 
