@@ -467,6 +467,54 @@ TEST(ExplainTest, StoriesByTimestampsAreAboutOneAnomalyAndMinimal) {
   EXPECT_GT(found[Pattern::LostUpdate], 20u);
 }
 
+// A value written twice must not make an innocent reader guilty of what a writer did.
+TEST(ExplainTest, ByTimestampsOnlyAnomaliesOfTheWholeHistoryAreTold) {
+  std::size_t stories = 0;
+  for (std::uint64_t seed = 1; seed <= 2'000 / kSlowdown; ++seed) {
+    TimelineShape shape = mixed_timeline(seed);
+    shape.unique_values = false;
+    const History history = random_timeline(seed, shape);
+    for (const Level level : {Level::Si, Level::SessionSi, Level::Serializable}) {
+      CheckOptions options;
+      options.evidence = Evidence::Timestamps;
+      options.threads = 1;
+      options.examples = 1'000;
+      const auto verdict = check(history, level, options);
+      ASSERT_TRUE(verdict.ok());
+      const Explanation explanation = explain(history, *verdict, thorough());
+      stories += explanation.stories.size();
+      for (const Story& story : explanation.stories) {
+        ASSERT_TRUE(std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(),
+                                [&](const Anomaly& anomaly) {
+                                  return anomaly.kind == story.kind && anomaly.ops == story.shown_by;
+                                }))
+            << "seed " << seed << ": " << name(story) << '\n'
+            << to_string(history);
+      }
+    }
+  }
+  EXPECT_GT(stories, 1'000 / kSlowdown);
+}
+
+TEST(ExplainTest, AReaderOfARepeatedValueIsInnocentOfAConflictOfItsWriters) {
+  const auto history = parse_history(
+      R"({"session":"w","start_ts":1,"commit_ts":2,"ops":[["w","x",8]]}
+{"session":"v","start_ts":3,"commit_ts":4,"ops":[["w","x",-4]]}
+{"session":"a","start_ts":10,"commit_ts":11,"ops":[["w","x",8],["w","y",1]]}
+{"session":"b","start_ts":9,"commit_ts":12,"ops":[["w","y",2]]}
+{"session":"c","start_ts":13,"commit_ts":13,"ops":[["r","x",8]]}
+)");
+  ASSERT_TRUE(history.ok());
+  CheckOptions options;
+  options.evidence = Evidence::Timestamps;
+  const auto verdict = check(*history, Level::Si, options);
+  ASSERT_TRUE(verdict.ok());
+  const Explanation explanation = explain(*history, *verdict);
+  ASSERT_EQ(explanation.stories.size(), 1u);
+  EXPECT_EQ(explanation.stories[0].kind, AnomalyKind::WriteConflict);
+  EXPECT_TRUE(explanation.complete);
+}
+
 std::vector<std::string> names(const Explanation& explanation) {
   std::vector<std::string> out;
   for (const Story& story : explanation.stories) out.push_back(name(story));

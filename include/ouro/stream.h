@@ -132,7 +132,8 @@ class Stream {
   [[nodiscard]] static Result<Stream> open(const StreamOptions& options);
   // The stream that was saved in `file`, as it was when save() was called. What the earlier stream
   // wrote to its folder later is removed. The error is also a file that cannot be read, or options
-  // that differ from those of the earlier stream in more than `memory`. Cost: linear in the file.
+  // that differ from those of the earlier stream in `level`, `timeout` or `clock_drift`. The folder
+  // may have moved. Cost: linear in the file.
   [[nodiscard]] static Result<Stream> restore(const StreamOptions& options,
                                               const std::string& file);
   Stream(Stream&&) noexcept;
@@ -173,6 +174,9 @@ class Stream {
   // Whether the stream is in the middle of moving old parts to the folder. A save that begins now
   // finishes that first, which takes up to a second.
   [[nodiscard]] bool sweeping() const;
+  // The numbers of further events are greater than `number`, so that they are not taken for events
+  // of a stream that was lost.
+  void number_events_after(std::uint64_t number);
   // From now on uses about so much memory. REQUIRES: it is not zero, and there was a limit before.
   void limit(std::size_t memory);
 

@@ -1,13 +1,15 @@
 // explain(): for each anomaly of a verdict, finds a small part of the history that violates the
 // level, too, shrinks it, and makes a story of what is left. Then removes the transactions of these
 // stories from the history and checks the rest, to find violations that have nothing to do with
-// them.
+// them. By timestamps nothing is removed: a read is judged by the last writer before it, so without
+// that one it would seem wrong.
 
 #include "ouro/explain.h"
 
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -78,8 +80,10 @@ class Explaining {
   Explanation run() {
     if (first_.outcome != Outcome::Violated) return std::move(out_);
     removed_.assign(h_.txn_count(), false);
+    const bool timed = first_.evidence == Evidence::Timestamps;
     bool more = tell(h_, first_, nullptr);
-    while (more && h_.op_count() <= kManyToCheck && !budget_.exhausted()) {
+    if (timed && more && h_.op_count() <= kManyToCheck) tell_rest_by_timestamps();
+    while (!timed && more && h_.op_count() <= kManyToCheck && !budget_.exhausted()) {
       const auto rest = without_removed();
       if (!rest) break;
       CheckOptions options = check_options();
@@ -115,6 +119,33 @@ class Explaining {
                                         const CheckOptions& options) const {
     const Budget left(budget_, 1);
     return check_within(left, part, level, options);
+  }
+
+  // Tells those anomalies of the whole history that have nothing to do with what was told.
+  void tell_rest_by_timestamps() {
+    if (budget_.exhausted()) return;
+    CheckOptions options = check_options();
+    options.examples = kManyAnomalies;
+    options.threads = options_.threads;
+    auto verdict = checked(h_, first_.level, options);
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) return;
+    std::vector<Anomaly>& left = verdict->anomalies;
+    const std::uint64_t all =
+        std::accumulate(verdict->counts.begin(), verdict->counts.end(), std::uint64_t{0});
+    const bool listed = left.size() >= all;
+    for (bool more = true; more && !budget_.exhausted();) {
+      std::erase_if(left, [&](const Anomaly& anomaly) { return is_removed(anomaly.txns); });
+      out_.complete = listed && left.empty();
+      more = tell(h_, *verdict, nullptr);
+    }
+  }
+
+  // Whether one of these transactions that reads is removed, or all are.
+  [[nodiscard]] bool is_removed(const std::vector<TxnId>& txns) const {
+    const auto gone = [&](TxnId txn) { return txn.valid() && removed_[txn.index()]; };
+    return std::any_of(txns.begin(), txns.end(),
+                       [&](TxnId txn) { return gone(txn) && reads(txn); }) ||
+           std::all_of(txns.begin(), txns.end(), gone);
   }
 
   // Adds stories of the anomalies of a verdict on `history`, which is the whole if `part` is null,

@@ -103,6 +103,7 @@ bool decode(std::string_view bytes, LogRecord& record) {
   std::uint8_t kind = 0;
   decoder.take(kind);
   record.kind = static_cast<LogRecord::Kind>(kind);
+  record.source = 0;
   if (has_source(record.kind)) decoder.take(record.source);
   std::uint8_t scope = 0;
   if (record.kind == LogRecord::Kind::Doubt) decoder.take(scope);

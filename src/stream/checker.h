@@ -9,6 +9,7 @@
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -48,6 +49,9 @@ class Checker {
 
   [[nodiscard]] bool sweeping() const { return archive_.sweeping(); }
   void limit(std::size_t memory) { options_.memory = memory; }
+  void number_events_after(std::uint64_t number) {
+    event_count_ = std::max(event_count_, number);
+  }
   Status save(const std::string& file);
   Status begin_save(const std::string& file);
   [[nodiscard]] std::optional<Status> saved();

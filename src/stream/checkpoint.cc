@@ -253,7 +253,7 @@ Status Checker::restore(const std::string& file) {
   std::string bytes(failed ? 0 : size, '\0');
   std::ifstream stream(file, std::ios::binary);
   if (failed || !stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-    return failure(file, "cannot be read; begin without it");
+    return failure(file, "cannot be read");
   }
   const std::string_view content =
       std::string_view(bytes).substr(0, bytes.size() - std::min<std::size_t>(8, bytes.size()));
@@ -262,7 +262,7 @@ Status Checker::restore(const std::string& file) {
   std::uint64_t sum = 0;
   if (bytes.size() >= 8) std::memcpy(&sum, bytes.data() + content.size(), 8);
   if (bytes.size() < 8 || sum != checksum.value()) {
-    return failure(file, "is no whole checkpoint of a stream; begin without it");
+    return failure(file, "is no whole checkpoint of a stream");
   }
   Decoder in(content);
   const std::string magic = in.text();
@@ -288,7 +288,7 @@ Status Checker::restore(const std::string& file) {
   if (Status status = predicates_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
     return status;
   }
-  if (!in.at_end()) return failure(file, "is damaged; begin without it");
+  if (!in.at_end()) return failure(file, "is damaged");
   return {};
 }
 
@@ -300,12 +300,14 @@ void Checker::save_options(Encoder& out) const {
   out.text(options_.folder);
 }
 
+// The retention and the folder may be others: what the former retention dropped is known to be
+// dropped, and files are found by their numbers.
 bool Checker::restore_options(Decoder& in) const {
   bool same = in.text() == info(options_.level).name;
   same &= in.number<decltype(options_.timeout)::rep>() == options_.timeout.count();
   same &= in.number<std::int64_t>() == options_.clock_drift;
-  same &= in.number<decltype(options_.retention)::rep>() == options_.retention.count();
-  same &= in.text() == options_.folder;
+  static_cast<void>(in.number<decltype(options_.retention)::rep>());
+  static_cast<void>(in.text());
   return same && in.ok();
 }
 

@@ -64,6 +64,9 @@ StreamSummary Stream::finish() {
 }
 void Stream::limit(std::size_t memory) { state_->checker.limit(memory); }
 
+void Stream::number_events_after(std::uint64_t number) {
+  state_->checker.number_events_after(number);
+}
 bool Stream::sweeping() const { return state_->checker.sweeping(); }
 Status Stream::save(const std::string& file) { return state_->checker.save(file); }
 Status Stream::begin_save(const std::string& file) { return state_->checker.begin_save(file); }

@@ -217,9 +217,9 @@ void Assembler::place_commits(const Poll& horizon) {
     const bool fresh = !horizon_ || poll.sent > horizon_->sent;
     if (fresh && poll.sent <= horizon.sent) chain.push_back(&poll.snapshot);
   }
-  std::unordered_map<std::uint64_t, const ClientTxn*> clients;
+  std::unordered_map<std::uint64_t, const Pending*> clients;
   for (const Pending& pending : pending_) {
-    if (pending.txn.id != 0) clients.emplace(pending.txn.id, &pending.txn);
+    if (pending.txn.id != 0) clients.emplace(pending.txn.id, &pending);
     if (pending.start && pending.start->rank <= rank_of(horizon.snapshot)) {
       chain.push_back(&*pending.txn.snapshot);
     }
@@ -274,7 +274,20 @@ const std::vector<std::string>* Assembler::assigned_to(const ClientTxn* client, 
   return certain ? &candidates[nth]->columns : nullptr;
 }
 
-void Assembler::place_commit(const Logged& logged, Position at, const ClientTxn* client) {
+bool Assembler::revives(const Decoded& change, const Table& table, Position start,
+                        Position at) const {
+  const bool inserts = change.kind == Decoded::Kind::Insert || !change.before.empty();
+  const auto row = inserts ? row_of(table, change.cells) : std::nullopt;
+  if (!row) return false;
+  // Only inserting and deleting a row change the first column of its key.
+  const auto key = keys_.find(cell_name(*row, table.columns[table.key.front()].name));
+  if (key == keys_.end() || key->second.versions.empty()) return false;
+  const Position last = key->second.versions.back().first;
+  return start < last && last < at;
+}
+
+void Assembler::place_commit(const Logged& logged, Position at, const Pending* pending) {
+  const ClientTxn* client = pending == nullptr ? nullptr : &pending->txn;
   const auto table_of = [&](const Decoded& change) -> const Table* {
     const Table* table = catalog_->find(change.schema, change.table);
     const bool judged = table != nullptr && table->refused.empty() &&
@@ -289,10 +302,12 @@ void Assembler::place_commit(const Logged& logged, Position at, const ClientTxn*
   }
   std::unordered_map<std::string, std::size_t> seen;
   Operations writes;
+  bool revived = false;
   for (const Decoded& change : logged.changes) {
     const Table* table = table_of(change);
     if (table == nullptr) continue;
     touched_.insert(table->oid);
+    revived |= client != nullptr && pending->start && revives(change, *table, *pending->start, at);
     const std::vector<std::string>* assigned = nullptr;
     if (change.kind == Decoded::Kind::Update) {
       const auto row = row_of(*table, change.cells);
@@ -301,7 +316,7 @@ void Assembler::place_commit(const Logged& logged, Position at, const ClientTxn*
     apply(change, *table, at, assigned, writes);
   }
   if (client != nullptr) {
-    writes_[logged.id] = {at, std::move(writes)};
+    writes_[logged.id] = {at, std::move(writes), revived};
     return;
   }
   Placed placed;
@@ -538,9 +553,11 @@ void Assembler::place_client(Pending& pending) {
   placed.start = pending.start;
   Operations writes;
   std::unordered_set<std::string> own;
+  bool revived = false;
   if (const auto found = writes_.find(txn.id); txn.id != 0 && found != writes_.end()) {
-    placed.commit = found->second.first;
-    writes = std::move(found->second.second);
+    placed.commit = found->second.at;
+    writes = std::move(found->second.writes);
+    revived = found->second.revives;
     writes_.erase(found);
     for (const Placed::Operation& write : writes) own.insert(write.key);
   }
@@ -576,8 +593,27 @@ void Assembler::place_client(Pending& pending) {
   for (auto& part : parts) {
     std::move(part.second.begin(), part.second.end(), std::back_inserter(placed.operations));
   }
+  if (revived) {
+    Operations reads = std::exchange(placed.operations, {});
+    return place_apart(std::move(placed), std::move(reads), std::move(writes));
+  }
   std::move(writes.begin(), writes.end(), std::back_inserter(placed.operations));
   totals_.without_start += !placed.operations.empty() && !placed.start ? 1 : 0;
+  emit(placed);
+}
+
+void Assembler::place_apart(Placed placed, Operations reads, Operations writes) {
+  ++totals_.revived;
+  const std::string name = placed.name;
+  const Nanos began = std::exchange(placed.began, 0);
+  const std::optional<Position> commit = std::exchange(placed.commit, std::nullopt);
+  placed.name += ".1";
+  placed.operations = std::move(reads);
+  emit(placed);
+  placed.name = name;
+  placed.began = began;
+  placed.start = placed.commit = commit;
+  placed.operations = std::move(writes);
   emit(placed);
 }
 

@@ -130,6 +130,7 @@ class Assembler {
     std::uint64_t others = 0;         // Transactions of the log alone.
     std::uint64_t without_start = 0;  // Read committed, and read more than once or wrote after it.
     std::uint64_t read_committed = 0, repeatable_read = 0, serializable = 0;
+    std::uint64_t revived = 0;  // See revives().
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
 
@@ -173,7 +174,12 @@ class Assembler {
   void forget_sessions();
   void place_commits(const Poll& horizon);
   void learn(const Pending& reader);
-  void place_commit(const Logged& logged, Position at, const ClientTxn* client);
+  void place_commit(const Logged& logged, Position at, const Pending* pending);
+  // Whether a change of a transaction with a snapshot inserts a row that another one deleted behind
+  // that snapshot. PostgreSQL allows that at all its levels: of an INSERT it checks only that there
+  // is no such row now. So the transaction as a whole is not judged.
+  [[nodiscard]] bool revives(const Decoded& change, const Table& table, Position start,
+                             Position at) const;
   void apply(const Decoded& change, const Table& table, Position at,
              const std::vector<std::string>* assigned, Operations& writes);
   void set(const std::string& key, const std::string& value, Position at, Operations& writes);
@@ -192,6 +198,8 @@ class Assembler {
                                                                    const std::string& row,
                                                                    std::size_t nth,
                                                                    std::size_t entries);
+  // The reads of a transaction at its snapshot, and its writes at its commit.
+  void place_apart(Placed placed, Operations reads, Operations writes);
   void place_split(const ClientTxn& txn, Placed placed,
                    std::vector<std::pair<const Execution*, Operations>> parts);
   // The reads of an execution that can be judged.
@@ -229,7 +237,12 @@ class Assembler {
   std::int64_t order_ = 0;     // Commits placed so far.
   std::deque<Pending> pending_;
   Nanos given_up_ = 0;  // Transactions that began earlier came too late.
-  std::unordered_map<std::uint64_t, std::pair<Position, Operations>> writes_;  // Of pending_.
+  struct Written {
+    Position at;
+    Operations writes;
+    bool revives = false;
+  };
+  std::unordered_map<std::uint64_t, Written> writes_;  // Of pending_.
   std::unordered_map<std::string, Key> keys_;
   std::unordered_map<std::string, Position> session_end_;
   std::unordered_set<Oid> used_;                  // Tables of which reads are recorded.

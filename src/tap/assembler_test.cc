@@ -569,6 +569,39 @@ TEST_F(PlacingTest, WhatWasLoadedIsKnown) {
   EXPECT_EQ(judge(lines_.text, Level::Si, Evidence::Timestamps), Outcome::Holds) << lines_.text;
 }
 
+// PostgreSQL lets a transaction insert a row that another one deleted behind its snapshot.
+TEST_F(PlacingTest, ARowThatWasDeletedMeanwhileMayBeInserted) {
+  poll(10, {}, 100);
+  ClientTxn writer = reader("t/2.v", "4", 110);
+  writer.id = 11;
+  writer.snapshot = db::Snapshot{10, {}};
+  writer.isolation = "repeatable read";
+  writer.ended = 205;
+  Decoded change;
+  change.kind = Decoded::Kind::Delete;
+  change.schema = "public";
+  change.table = "t";
+  change.cells = {{"id", "1"}};
+  assembler_.add(Logged{10, {change}});
+  change.kind = Decoded::Kind::Insert;
+  change.cells = {{"id", "1"}, {"v", "5"}, {"w", "6"}};
+  assembler_.add(Logged{11, {change}});
+  taken_.finished.push_back(std::move(writer));
+  ClientTxn later = reader("t/1.v", "5", 210);
+  later.snapshot = db::Snapshot{12, {}};
+  later.isolation = "repeatable read";
+  taken_.finished.push_back(std::move(later));
+  poll(12, {}, 300);
+  poll(12, {}, 400);
+  EXPECT_EQ(assembler_.totals().revived, 1U);
+  EXPECT_NE(lines_.text.find("[\"r\",\"t/2.v\",4]"), std::string::npos) << lines_.text;
+  EXPECT_NE(lines_.text.find("[\"w\",\"t/1.v\",5]"), std::string::npos) << lines_.text;
+  for (const Level level : {Level::Si, Level::SessionSi, Level::Serializable}) {
+    EXPECT_EQ(judge(lines_.text, level, Evidence::Timestamps), Outcome::Holds) << lines_.text;
+  }
+  EXPECT_EQ(judge(lines_.text, Level::Si, Evidence::Observed), Outcome::Holds) << lines_.text;
+}
+
 TEST_F(PlacingTest, AReaderIsNotToldWithoutWhomItRead) {
   // The answer to the COMMIT of 10 comes late, but a client has seen what it wrote.
   poll(10, {}, 100);

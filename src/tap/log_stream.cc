@@ -41,7 +41,8 @@ std::string advice(std::string_view what) {
 
 }  // namespace
 
-Result<std::unique_ptr<LogStream>> LogStream::open(const db::Url& url, const db::Host& host) {
+Result<std::unique_ptr<LogStream>> LogStream::open(const db::Url& url, const db::Host& host,
+                                                   const std::atomic<bool>& stop) {
   static std::atomic<int> count{0};
   const std::string port = host.port == 0 ? "" : std::to_string(host.port);
   std::vector<const char*> names = {"application_name", "replication", "connect_timeout"};
@@ -60,6 +61,7 @@ Result<std::unique_ptr<LogStream>> LogStream::open(const db::Url& url, const db:
   values.push_back(nullptr);
   auto stream = std::make_unique<LogStream>();
   stream->place_ = db::place_of(host);
+  stream->stop_ = &stop;
   stream->connection_.reset(PQconnectdbParams(names.data(), values.data(), 0));
   if (PQstatus(stream->connection_.get()) != CONNECTION_OK) {
     return problem(stream->place_, PQerrorMessage(stream->connection_.get()));
@@ -75,13 +77,35 @@ Result<std::unique_ptr<LogStream>> LogStream::open(const db::Url& url, const db:
 
 Status LogStream::start() {
   confirmed_ = std::chrono::steady_clock::now();
-  return run(fmt::format("START_REPLICATION SLOT \"{}\" LOGICAL 0/0 (\"include-xids\" '1', "
-                         "\"skip-empty-xacts\" '1', \"include-timestamp\" '0')",
-                         slot_));
+  Status started =
+      run(fmt::format("START_REPLICATION SLOT \"{}\" LOGICAL 0/0 (\"include-xids\" '1', "
+                      "\"skip-empty-xacts\" '1', \"include-timestamp\" '0')",
+                      slot_));
+  // A server that does not read must not keep us from ending.
+  if (started.ok()) PQsetnonblocking(connection_.get(), 1);
+  return started;
+}
+
+bool LogStream::await_answer() const {
+  while (PQisBusy(connection_.get()) != 0) {
+    if (*stop_) return false;
+    pollfd watched{PQsocket(connection_.get()), POLLIN, 0};
+    if (::poll(&watched, 1, 100) > 0 && PQconsumeInput(connection_.get()) == 0) break;
+  }
+  return true;
 }
 
 Status LogStream::run(const std::string& command, std::string* snapshot) {
-  const std::unique_ptr<PGresult, ResultClear> result(PQexec(connection_.get(), command.c_str()));
+  std::unique_ptr<PGresult, ResultClear> result;
+  if (PQsendQuery(connection_.get(), command.c_str()) == 1) {
+    // After the result of an ordinary command comes a null, after that of a stream nothing.
+    do {
+      if (!await_answer()) return problem(place_, "interrupted while the server was silent");
+      std::unique_ptr<PGresult, ResultClear> next(PQgetResult(connection_.get()));
+      if (next == nullptr) break;
+      result = std::move(next);
+    } while (PQresultStatus(result.get()) != PGRES_COPY_BOTH);
+  }
   const ExecStatusType status = PQresultStatus(result.get());
   if (snapshot != nullptr && status == PGRES_TUPLES_OK && PQntuples(result.get()) == 1) {
     *snapshot = PQgetvalue(result.get(), 0, 2);
@@ -136,8 +160,9 @@ Status LogStream::confirm() {
   for (int i = 0; i < 3; ++i) put_int64(message, position_);
   put_int64(message, 0);
   message += '\0';
+  // If the server reads nothing at present, it is told later.
   const bool sent =
-      PQputCopyData(connection_.get(), message.data(), static_cast<int>(message.size())) == 1 &&
+      PQputCopyData(connection_.get(), message.data(), static_cast<int>(message.size())) >= 0 &&
       PQflush(connection_.get()) >= 0;
   if (!sent) return problem(place_, PQerrorMessage(connection_.get()));
   return {};

@@ -7,6 +7,7 @@
 
 #include <libpq-fe.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -21,9 +22,10 @@ namespace ouro::tapping {
 class LogStream {
  public:
   // Makes a slot. Waits until all transactions that are writing at present have ended. The error
-  // says what the server lacks.
+  // says what the server lacks, or that `stop` turned true, which must outlive this.
   [[nodiscard]] static Result<std::unique_ptr<LogStream>> open(const db::Url& url,
-                                                               const db::Host& host);
+                                                               const db::Host& host,
+                                                               const std::atomic<bool>& stop);
   // The name of a snapshot that sees exactly what is before the log. Good until start().
   [[nodiscard]] const std::string& snapshot() const { return snapshot_; }
   // Starts to read.
@@ -37,10 +39,13 @@ class LogStream {
   };
   // `snapshot`: set to the third value of the answer, unless it is null.
   [[nodiscard]] Status run(const std::string& command, std::string* snapshot = nullptr);
+  // Waits for the answer to a command. False: it was told to stop.
+  [[nodiscard]] bool await_answer() const;
   [[nodiscard]] Status take(std::vector<std::string>& lines);
   [[nodiscard]] Status confirm();
 
   std::unique_ptr<PGconn, Finish> connection_;
+  const std::atomic<bool>* stop_ = nullptr;
   std::string place_;
   std::string slot_;
   std::string snapshot_;

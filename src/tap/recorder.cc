@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPollEvery = 50ms;
 constexpr Nanos kPushAfter = 200'000'000;
+constexpr Nanos kSilence = 5'000'000'000;  // So long, in the end, an answer is waited for.
 // How often what was recorded is placed, at most; and how many times longer than the catalog takes
 // to load, since it is loaded each time.
 constexpr Nanos kSettleEvery = 100'000'000;
@@ -31,16 +32,17 @@ Recorder::~Recorder() { finish(); }
 
 Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::Options options,
                                                  const std::string& load, Ledger& ledger,
-                                                 Receiver& output) {
+                                                 Receiver& output, const std::atomic<bool>& stop) {
   auto recorder = std::unique_ptr<Recorder>(new Recorder(url, options, ledger, output));
   auto control =
-      db::PostgresLink::open(url, url.hosts[0], 30s, db::waiting_to_connect(30s, nullptr));
+      db::PostgresLink::open(url, url.hosts[0], 30s, db::waiting_to_connect(30s, &stop));
   if (!control.ok()) return recorder_error(fmt::format("{}: {}", url.text, control.error().what));
   recorder->control_ = std::move(*control);
+  recorder->control_->heed(&stop);
   if (Status looked = recorder->look_around(); !looked.ok()) return looked.error();
   // The catalog first: it is compared with later ones, so that no change of a table is missed.
   if (Status loaded = recorder->load_catalog(); !loaded.ok()) return loaded.error();
-  auto log = LogStream::open(url, url.hosts[0]);
+  auto log = LogStream::open(url, url.hosts[0], stop);
   if (!log.ok()) return recorder_error(fmt::format("{}: {}", url.text, log.error().what));
   recorder->log_ = std::move(*log);
   if (!load.empty()) {
@@ -53,12 +55,15 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::
     return recorder_error(fmt::format("{}: {}", url.text, started.error().what));
   }
   if (Status polled = recorder->poll(); !polled.ok()) return polled.error();
+  recorder->control_->heed(&recorder->giving_up_);
   return recorder;
 }
 
 Status Recorder::ask(const std::string& sql, db::PostgresRows& rows) {
   const db::Answer answer = control_->run(sql.c_str(), &rows);
+  if (giving_up_ && !answer.ok()) return recorder_error(url_.text + ": the server is silent");
   if (!answer.ok()) return recorder_error(fmt::format("{}: {}", url_.text, answer.reason));
+  heard_ = now();
   return {};
 }
 
@@ -210,7 +215,10 @@ Status Recorder::settle() {
 }
 
 void Recorder::start() {
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    run();
+    ended_ = true;
+  });
 }
 
 void Recorder::run() {
@@ -241,6 +249,7 @@ Status Recorder::end() {
   const std::uint64_t last = polls_;
   const auto deadline = std::chrono::steady_clock::now() + 30s;
   while (settled_ < last) {
+    if (giving_up_) return recorder_error(url_.text + ": the server is silent");
     if (std::chrono::steady_clock::now() > deadline) {
       return recorder_error(url_.text + ": the server's log does not arrive");
     }
@@ -252,7 +261,13 @@ Status Recorder::end() {
 
 void Recorder::finish() {
   finishing_ = true;
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  const Nanos begin = now();
+  while (!ended_) {
+    if (now() - std::max(begin, heard_.load()) > kSilence) giving_up_ = true;
+    std::this_thread::sleep_for(10ms);
+  }
+  thread_.join();
 }
 
 }  // namespace ouro::tapping

@@ -26,15 +26,17 @@ namespace ouro::tapping {
 class Recorder {
  public:
   // Connects, and takes a first snapshot. `load`: which tables to load, see load_tables(); empty:
-  // none. `ledger` and `output` must outlive this.
+  // none. If `stop` turns true, that is an error. All must outlive this.
   [[nodiscard]] static Result<std::unique_ptr<Recorder>> open(const db::Url& url,
                                                               Assembler::Options options,
                                                               const std::string& load,
-                                                              Ledger& ledger, Receiver& output);
+                                                              Ledger& ledger, Receiver& output,
+                                                              const std::atomic<bool>& stop);
   ~Recorder();
 
   void start();
-  // Waits for what clients did until now, and ends. REQUIRES: no client is connected any more.
+  // Waits for what clients did until now, and ends; if the server is silent for some seconds, ends
+  // without that. REQUIRES: no client is connected any more.
   void finish();
 
   // These are for after finish().
@@ -72,6 +74,9 @@ class Recorder {
   std::string problem_;
   std::uint64_t rows_loaded_ = 0;
   std::atomic<bool> finishing_{false};
+  std::atomic<bool> giving_up_{false};  // The server is silent: no answer is waited for any more.
+  std::atomic<bool> ended_{false};      // The thread is about to end.
+  std::atomic<Nanos> heard_{0};         // When the server last answered.
   std::thread thread_;
 
   Logged open_txn_;              // Of the log, between BEGIN and COMMIT.

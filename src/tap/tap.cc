@@ -14,9 +14,26 @@
 namespace ouro {
 namespace {
 
+// Why there is no tap for databases of which one could be expected.
+std::string_view not_tapped(std::string_view scheme) {
+  if (scheme == "tidb") {
+    return "a tap needs snapshots that can be compared with the log, which TiDB's protocol does not "
+           "tell of other clients' transactions; `ouro run tidb://…` judges TiDB by the timestamps "
+           "of its own driver";
+  }
+  if (scheme == "mariadb" || scheme == "mysql" || scheme == "galera") {
+    return "MariaDB does not tell which transactions a snapshot sees, so that there is no exact "
+           "order of reads and commits for a tap; `ouro run mariadb://…` records its order of commits";
+  }
+  return {};
+}
+
 Result<db::Url> parse_tap_url(const std::string& text) {
   auto url = db::parse_url(text);
   if (!url.ok()) return url;
+  if (const std::string_view why = not_tapped(url->scheme); !why.empty()) {
+    return Error{.what = fmt::format("{}: {}", url->text, why)};
+  }
   if (url->scheme != "postgres" && url->scheme != "postgresql") {
     return Error{.what =
                      fmt::format("{}: a tap needs a URL postgres://USER@HOST/DATABASE", url->text)};
@@ -50,6 +67,12 @@ void add_totals(const tapping::Assembler& assembler, TapReport& report) {
     report.notes.push_back(fmt::format(
         "{} values that were read are not judged, because it is not known what was there",
         coverage.dropped_reads));
+  }
+  if (totals.revived > 0) {
+    report.notes.push_back(fmt::format(
+        "{} transactions inserted a row that another one had deleted behind their snapshot, which "
+        "PostgreSQL allows: what they read and what they wrote are judged apart",
+        totals.revived));
   }
   report.spoiled = assembler.problems();
 }
@@ -101,7 +124,7 @@ Result<TapReport> tap(const TapOptions& options) {
       tapping::Recorder::open(*url,
                               {.split = !options.serve.empty(),
                                .patience = std::chrono::nanoseconds(options.patience).count()},
-                              options.load, ledger, **outputs);
+                              options.load, ledger, **outputs, *options.stop);
   if (!recorder.ok()) return recorder.error();
   {
     auto proxy = tapping::Proxy::open(*listen, url->hosts[0], ledger, true);
