@@ -648,7 +648,20 @@ class Explaining {
     }
     Excerpt part = lifted(excerpter.make(txns, kept), all);
     const bool has_all = std::includes(part.ops.begin(), part.ops.end(), core.begin(), core.end());
-    if (has_all) least.part = std::move(part);
+    if (has_all && needs_everybody(excerpter, txns, kept)) least.part = std::move(part);
+  }
+
+  // Whether the level allows the part without any one of its transactions.
+  [[nodiscard]] bool needs_everybody(const Excerpter& excerpter, const std::vector<TxnId>& txns,
+                                     const std::vector<bool>& kept) const {
+    const History& h = excerpter.history();
+    return std::none_of(txns.begin(), txns.end(), [&](TxnId txn) {
+      std::vector<TxnId> others = txns;
+      std::erase(others, txn);
+      std::vector<bool> of_others = kept;
+      for (OpId op = h.first_op(txn); op < h.end_op(txn); ++op.value) of_others[op.index()] = false;
+      return shows(excerpter.make(others, of_others).history, std::nullopt);
+    });
   }
 
   // In how many cases a part is told that violates the level, not counting those that are others

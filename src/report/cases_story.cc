@@ -302,7 +302,12 @@ std::string Narrator::other_names(const Case& each) const {
     }
   };
   add(each.other_txns, [&](TxnId txn) { return label(txn); });
-  add(each.other_keys, [&](KeyId key) { return short_key(history_, key); });
+  std::vector<Renamed<KeyId>> keys = each.other_keys;
+  std::erase_if(keys, [&](const auto& renamed) {  // Increments of counters are shown without them.
+    const Value name = history_.key_name(renamed.here);
+    return name.kind() == ValueKind::Text && is_hidden(history_.string(name));
+  });
+  add(keys, [&](KeyId key) { return short_key(history_, key); });
   std::string out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     out += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];

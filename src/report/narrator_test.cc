@@ -281,6 +281,29 @@ TEST_F(NarratorTest, TheCaseThatNamesTheStoryIsAmongThoseThatAreTold) {
   EXPECT_EQ(lines.back(), "If they saw other versions, they would have returned something else.");
 }
 
+TEST(NarratorListsTest, LongListsAreShownWhereTheyDisagree) {
+  HistoryBuilder b;
+  const KeyId key = b.key("l");
+  std::vector<Value> list;
+  for (int i = 0; i < 60; ++i) list.push_back(b.integer(i));
+  const TxnId t1 = b.begin_txn(b.session("a"));
+  const OpId one = b.read_list(key, list);
+  const TxnId t2 = b.begin_txn(b.session("b"));
+  std::swap(list[30], list[31]);
+  const OpId two = b.read_list(key, list);
+  const History history = *std::move(b).freeze();
+  Story story;
+  story.kind = AnomalyKind::IncompatibleOrder;
+  story.txns = {t1, t2};
+  story.ops = story.shown_by = {one, two};
+  const Narrator narrator(history, story);
+  EXPECT_EQ(narrator.in_short(),
+            "T1 read l=[0, … 28 more … ,29,30,31,32, … 26 more … ,59] and T2 read l=[0, … 28 more "
+            "… ,29,31,30,32, … 26 more … ,59]: neither continues the other.");
+  EXPECT_TRUE(narrator.cast()[1].ends_with("r l=[0, … 28 more … ,29,31,30,32, … 26 more … ,59]"))
+      << narrator.cast()[1];
+}
+
 TEST(NarratorKeysTest, LongKeysAreCutShort) {
   HistoryBuilder b;
   const KeyId key = b.key(std::string(3000, 'k'));

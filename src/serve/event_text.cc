@@ -146,7 +146,8 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
   std::string text;
   std::string story;
   if (event.history != nullptr && telling == Telling::Full && event.what == What::Violation) {
-    const Explanation explanation = explain(*event.history, event.verdict, {.threads = 1, .of_part = true});
+    const Explanation explanation =
+        explain(*event.history, event.verdict, {.threads = 1, .of_part = true});
     if (!explanation.stories.empty()) {
       told.anomaly = name(explanation.stories.front());
       id = ouro::id(explanation.stories.front());

@@ -81,12 +81,13 @@ function withoutCommonEnds(texts) {
 function briefValue(value, most) {
   const plain = value.replace(/"([^"]*)":/g, '$1:');
   if ([...plain].length <= most) return plain;
-  const row = /^\{([^:]*):(.*?)(, … \d+ more)?\}$/su.exec(plain);
+  const row = /^\{([^:]*):(.*?)(?:, … |,[^:,"{}[\]]+:|\}$)/su.exec(plain);
   if (row) {
-    const held = [...row[2]];
-    const left = most - 1 - held.length;
-    if ([...row[1]].length + 1 + held.length <= most) return `${row[1]}:${row[2]}`;
-    return left >= 3 ? `${shortened(row[1], left)}:${row[2]}` : shortened(row[2], most);
+    const [, name, held] = row;
+    const first = [...`${name}:${held}`].length;
+    if (first < most) return `${[...plain.slice(1)].slice(0, most - 1).join('')}…`;
+    const left = most - 1 - [...held].length;
+    return left >= 3 ? `${shortened(name, left)}:${held}` : shortened(held, most);
   }
   const list = /^\[.*? … \d+ more … ,(.*)\]$/su.exec(plain);
   if (list) return shortened(`[… ${list[1].replace(/, … \d+ more … ,/gu, ' … ')}]`, most);
