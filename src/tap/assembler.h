@@ -195,8 +195,8 @@ class Assembler {
                                                                    const std::string& row,
                                                                    std::size_t nth,
                                                                    std::size_t entries);
-  // Each statement's reads at its snapshot or that of the transaction, and at the commit the writes,
-  // which `placed` has.
+  // Each statement's reads at its snapshot or that of the transaction, and the writes, which
+  // `placed` has, at the commit.
   void place_split(const ClientTxn& txn, Placed placed,
                    std::vector<std::pair<const Execution*, Operations>> parts);
   // The reads of an execution that can be judged.
