@@ -41,6 +41,12 @@ std::uint32_t checksum_of_record(std::string_view content) {
   return crc32_of(content, crc32_of(length));
 }
 
+// Whether a record says which source it is about.
+bool has_source(LogRecord::Kind kind) {
+  using Kind = LogRecord::Kind;
+  return kind == Kind::SourceBatch || kind == Kind::Source || kind == Kind::Doubt;
+}
+
 // Added to the kind of records whose position has a tail, which those of the version before lack.
 constexpr std::uint8_t kHasTail = 0x80;
 
@@ -48,7 +54,7 @@ void encode(const LogRecord& record, std::string& out) {
   const bool tail = record.position.tail_bytes > 0;
   const auto kind = static_cast<std::uint8_t>(record.kind);
   put(out, static_cast<std::uint8_t>(tail ? kind | kHasTail : kind));
-  if (record.kind >= LogRecord::Kind::SourceBatch) put(out, record.source);
+  if (has_source(record.kind)) put(out, record.source);
   if (record.kind == LogRecord::Kind::Doubt) put(out, static_cast<std::uint8_t>(record.scope));
   put(out, record.time);
   put(out, record.txns);
@@ -102,7 +108,7 @@ bool decode(std::string_view bytes, LogRecord& record) {
   kind &= static_cast<std::uint8_t>(~kHasTail);
   record.kind = static_cast<LogRecord::Kind>(kind);
   record.source = 0;
-  if (record.kind >= LogRecord::Kind::SourceBatch) decoder.take(record.source);
+  if (has_source(record.kind)) decoder.take(record.source);
   std::uint8_t scope = 0;
   if (record.kind == LogRecord::Kind::Doubt) decoder.take(scope);
   record.scope = static_cast<Doubt::Scope>(scope);
