@@ -485,8 +485,8 @@ TEST(ExplainTest, ByTimestampsOnlyAnomaliesOfTheWholeHistoryAreTold) {
       stories += explanation.stories.size();
       for (const Story& story : explanation.stories) {
         ASSERT_TRUE(std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(),
-                                [&](const Anomaly& anomaly) {
-                                  return anomaly.kind == story.kind && anomaly.ops == story.shown_by;
+                                [&](const Anomaly& a) {
+                                  return a.kind == story.kind && a.ops == story.shown_by;
                                 }))
             << "seed " << seed << ": " << name(story) << '\n'
             << to_string(history);

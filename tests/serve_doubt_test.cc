@@ -196,6 +196,38 @@ TEST(ServeDoubtTest, TwoRotationsAtOnceOfWhichOneFileIsLeftAccuseNobody) {
   EXPECT_EQ(service.stop().status, 2);
 }
 
+// The file is cut, as rotation with "copytruncate" does, with a copy or without, while the service
+// runs or not, and grows beyond where it was read to or not.
+TEST(ServeDoubtTest, AFileThatWasCutIsReadFromItsCopyOrLeavesTheVerdictOpen) {
+  const std::string head = "{\"ouro\":1}\n";
+  for (int way = 0; way < 8; ++way) {
+    SCOPED_TRACE(way);
+    const bool copied = (way & 1) != 0;
+    const bool longer = (way & 2) != 0;
+    const bool down = (way & 4) != 0;
+    ScratchFolder folder;
+    const std::string path = folder / "live.jsonl";
+    const std::vector<std::string> arguments{"--state",  folder / "state", "--timeout", "0.05",
+                                             "--follow", path};
+    std::ofstream(path) << head << writes("a", 1, "null", 1);
+    auto service = std::make_unique<ServeProcess>(arguments);
+    service->wait_until("the first", [&] { return service->summary("/transactions") == 1; });
+    if (down) service->kill();
+    const std::string next = writes("a", 3, "1", 2);
+    const std::string rest = writes("a", 5, "2", 3) + (longer ? writes("a", 7, "3", 4) : "");
+    // All in one step, so that a service that runs sees only what comes of it.
+    std::ofstream(folder / "copy") << head << writes("a", 1, "null", 1) << next;
+    if (copied) std::filesystem::rename(folder / "copy", path + ".1");
+    std::ofstream(path, std::ios::in | std::ios::out | std::ios::trunc) << head << rest;
+    if (down) service = std::make_unique<ServeProcess>(arguments);
+    const std::uint64_t all = (copied ? 3 : 2) + (longer ? 1 : 0);
+    service->wait_until("all", [&] { return service->summary("/transactions") == all; });
+    EXPECT_EQ(service->summary("/gaps"), copied ? 0u : 1u);
+    const auto end = service->stop();
+    EXPECT_EQ(end.status, copied ? 0 : 2) << end.out << end.err;
+  }
+}
+
 TEST(ServeDoubtTest, AfterACrashAndRotationsAllIsReadInOrder) {
   ScratchFolder folder;
   const std::string path = folder / "live.jsonl";

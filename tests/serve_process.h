@@ -47,6 +47,7 @@ class ServeProcess {
   [[nodiscard]] std::string url() const { return url_; }  // Without the last slash.
   [[nodiscard]] int http_port() const;
   [[nodiscard]] int tcp_port() const { return tcp_port_; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
 
   Reply get(const std::string& path, const HeaderList& headers = {}) const;
   Reply post(const std::string& body, const std::string& type = "application/x-ndjson",

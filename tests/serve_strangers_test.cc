@@ -37,7 +37,8 @@ std::string writes(const std::string& session, int start, const std::string& rea
 // A connection that sends what it is told to, and no more.
 class RawClient {
  public:
-  explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit RawClient(int port)
+      : port_(std::to_string(port)), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -50,7 +51,11 @@ class RawClient {
   RawClient& operator=(const RawClient&) = delete;
 
   [[nodiscard]] bool connected() const { return connected_; }
-  void send(const std::string& bytes) const {
+  // In place of "HOST" it sends the name of the service.
+  void send(std::string bytes) const {
+    constexpr std::string_view kHost = "HOST";
+    const std::size_t host = bytes.find(kHost);
+    if (host != bytes.npos) bytes.replace(host, kHost.size(), "localhost:" + port_);
     static_cast<void>(::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL));
   }
   // All that comes until the connection ends, or `enough` has come.
@@ -66,12 +71,13 @@ class RawClient {
   }
 
  private:
+  std::string port_;
   int socket_;
   bool connected_ = false;
 };
 
 std::string post_head(const std::string& more) {
-  return "POST /check HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n";
+  return "POST /check HTTP/1.1\r\nHost: HOST\r\n" + more + "\r\n";
 }
 
 TEST(ServeStrangersTest, SourcesNeverMeet) {
@@ -108,9 +114,9 @@ TEST(ServeStrangersTest, SourcesNeverMeet) {
   EXPECT_THAT(service.get("/metrics").body, HasSubstr("ouro_source_verdict{source=\"two\"} 1\n"));
   EXPECT_THAT(service.get("/metrics").body, HasSubstr("source=\"two\"} 1\n"));
   RawClient client(service.http_port());
-  client.send("DELETE /source/two HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  client.send("DELETE /source/two HTTP/1.1\r\nHost: HOST\r\n\r\n");
   EXPECT_THAT(client.receive("}"), HasSubstr("200 OK"));
-  client.send("DELETE /source/two HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  client.send("DELETE /source/two HTTP/1.1\r\nHost: HOST\r\n\r\n");
   EXPECT_THAT(client.receive("}"), HasSubstr("404 Not Found"));
   service.wait_until("forgotten", [&] { return service.summary("/transactions") == 2; });
   EXPECT_EQ(json_at(service.get("/summary").body, "/verdict"), "\"holds\"");
@@ -124,6 +130,32 @@ TEST(ServeStrangersTest, SourcesNeverMeet) {
           .status,
       200);
   EXPECT_EQ(again.stop().status, 0);
+}
+
+TEST(ServeStrangersTest, AHeadIsAnsweredWithoutABody) {
+  ServeProcess service({});
+  const RawClient client(service.http_port());
+  client.send("HEAD /healthz HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n");
+  const std::string answer = client.receive("\r\n\r\n never");
+  EXPECT_THAT(answer, testing::StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(answer, HasSubstr("Content-Length: 3\r\n"));
+  EXPECT_THAT(answer, testing::EndsWith("\r\n\r\n"));
+}
+
+TEST(ServeStrangersTest, NamesOfSourcesAreTextAndNoneIsTheDefault) {
+  ServeProcess service({"--tcp", "127.0.0.1:0"});
+  for (const char* name : {"\xff", "a\xc3", "default"}) {
+    const Reply reply =
+        service.post(writes("a", 1, "null", 1), "application/x-ndjson", {{"X-Ouro-Source", name}});
+    EXPECT_EQ(reply.status, 400) << name;
+    EXPECT_THAT(reply.body, HasSubstr("X-Ouro-Source"));
+  }
+  const FrameClient client(service.tcp_port());
+  EXPECT_THAT(client.ask("{\"hello\":{\"source\":\"default\"}}"), HasSubstr("source must be"));
+  const Reply fine = service.post(writes("a", 1, "null", 1), "application/x-ndjson",
+                                  {{"X-Ouro-Source", "\xc3\xbc"}});
+  EXPECT_EQ(fine.status, 200) << fine.body;
+  EXPECT_THAT(service.get("/metrics").body, HasSubstr("source=\"\xc3\xbc\""));
 }
 
 TEST(ServeStrangersTest, SourcesOfFramesAreNamedInTheHello) {
@@ -144,7 +176,7 @@ TEST(ServeStrangersTest, IdleSlowAndHalfSentRequestsKeepNobodyWaiting) {
     if (!client->connected()) break;
     if (i % 4 == 1) client->send("GET /healthz HT");
     if (i % 4 == 2) client->send(post_head("Content-Length: 1000\r\n") + "{\"sess");
-    if (i % 4 == 3) client->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    if (i % 4 == 3) client->send("GET /events HTTP/1.1\r\nHost: HOST\r\n\r\n");
     clients.push_back(std::move(client));
   }
   EXPECT_GT(clients.size(), 300u);
@@ -234,7 +266,7 @@ TEST(ServeStrangersTest, ManyReadersOfEventsAllGetThem) {
   std::vector<std::unique_ptr<RawClient>> readers;
   for (int i = 0; i < 100; ++i) {
     readers.push_back(std::make_unique<RawClient>(service.http_port()));
-    readers.back()->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    readers.back()->send("GET /events HTTP/1.1\r\nHost: HOST\r\n\r\n");
   }
   EXPECT_EQ(service.post(writes("s", 1, "7", 1)).status, 200);
   for (const auto& reader : readers) {
@@ -249,7 +281,9 @@ TEST(ServeStrangersTest, HostAndOriginAreComparedWhole) {
   };
   const std::string port = std::to_string(service.http_port());
   EXPECT_EQ(status({}), 200);
-  EXPECT_EQ(status({{"Host", "localhost:1234"}}), 200);  // Through a tunnel.
+  EXPECT_EQ(status({{"Host", "localhost:" + port}}), 200);
+  EXPECT_EQ(status({{"Host", "localhost:1"}}), 403);
+  EXPECT_EQ(status({{"Host", "localhost"}}), 403);
   EXPECT_EQ(status({{"Host", "127.0.0.1.evil.com"}}), 403);
   EXPECT_EQ(status({{"Host", "127.evil.com:" + port}}), 403);
   EXPECT_EQ(status({{"Host", "localhost.evil.com"}}), 403);

@@ -320,6 +320,7 @@ TEST(ServeTest, AGrowingFileIsFollowedThroughRotationAndCutting) {
   std::filesystem::rename(path, path + ".1");
   append(update("a", 7, 8, "3", 4));
   await(4);
+  std::filesystem::copy_file(path, path + ".2");
   std::ofstream(path, std::ios::binary | std::ios::trunc).close();
   service.wait_until("the cut", [&] { return service.err().find("was cut") != std::string::npos; });
   append(update("a", 9, 10, "4", 5));

@@ -127,6 +127,7 @@ int internal_error(std::string_view what) {
 int main(int argc, char** argv) {
   using namespace ouro::cli;
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // A file that may not grow is an error like a full disk.
   const auto all = [&] {
     const int status = run(argc, argv);
     const std::string problem = output_error();

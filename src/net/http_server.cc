@@ -52,6 +52,7 @@ struct Connection {
   std::size_t sent = 0;  // Of `out`.
   bool keep_alive = true;
   bool peer_closed = false;
+  bool head_only = false;      // The request is a HEAD: its answer has no body.
   std::uint32_t watched = 0;   // The epoll events asked for.
   Clock::time_point deadline;  // Of the phase.
   std::shared_ptr<void> ticket;
@@ -312,6 +313,7 @@ void HttpServer::State::hand_over(Connection& c) {
   c.deadline = Clock::time_point::max();
   auto reply = std::make_shared<Reply>(weak_from_this(), c.number);
   c.keep_alive = c.reader.request().keep_alive;
+  c.head_only = c.reader.request().method == "HEAD";
   Job job{std::move(c.reader.request()), std::move(c.ticket), std::move(reply)};
   watch(c);
   const std::lock_guard lock(mutex);
@@ -351,6 +353,9 @@ void HttpServer::State::begin_response(Connection& c, const HttpResponse& respon
   c.phase = chunked ? Phase::Streaming : Phase::Writing;
   c.deadline = Clock::now() + limits.pause;
   c.out += to_bytes(whole, c.keep_alive, chunked);
+  if (std::exchange(c.head_only, false) && !chunked) {
+    c.out.resize(c.out.size() - whole.body.size());
+  }
   if (chunked) return pump(c);
   write(c);
 }

@@ -73,6 +73,10 @@ struct FilePosition {
   std::uint64_t device = 0;  // Device and inode tell whether it is still the same file.
   std::uint64_t inode = 0;
   std::uint64_t offset = 0;  // In bytes.
+  // A CRC-32 of the last bytes before the offset, which tells whether the file was cut and written
+  // anew. Zero bytes: not known.
+  std::uint32_t tail_bytes = 0;
+  std::uint32_t tail_sum = 0;
 };
 
 // What became of a batch. If there is an error, nothing of the batch was applied.

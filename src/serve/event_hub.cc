@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
+#include <sstream>
 #include <utility>
 
-#include "serve/state_folder.h"
+#include "serve/small_file.h"
 
 namespace ouro::serving {
 namespace {
@@ -31,20 +32,26 @@ EventHub::~EventHub() {
 Status EventHub::open() {
   std::uint64_t first = 1;
   if (!options_.file.empty()) {
-    if (Status opened = log_.open(options_.file, options_.file_limit); !opened) return opened;
+    if (Status opened = log_.open(options_.file, options_.file_limit, options_.on_damage);
+        !opened) {
+      return opened;
+    }
+    lost_ = log_.lost();
+  }
+  if (Status loaded = load_counters(); !loaded) return loaded;
+  if (log_.is_open()) {
     first = log_.first();
     last_ = numbered_ = log_.last();
     const std::uint64_t recent = std::max(first, last_ > kRecent ? last_ - kRecent + 1 : 1);
     for (std::uint64_t number = recent; number <= last_; ++number) {
       EventText event;
       if (!parse_event(log_.read(number), event) || event.number != number) {
-        return damaged(fmt::format("event {} is not where it should be", number));
+        return damaged_file(options_.file, fmt::format("event {} is no event", number));
       }
       kept_bytes_ += event.line.size();
       kept_.push_back(std::move(event));
     }
   }
-  if (Status loaded = load_counters(); !loaded) return loaded;
   for (std::uint64_t number = std::max(options_.event_after, first - 1);
        options_.event && number < last_; ++number) {
     options_.event(log_.read(number + 1));
@@ -55,7 +62,7 @@ Status EventHub::open() {
 
 void EventHub::publish(SourceEvents events) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopped_ || pending_.size() < kMaxPending; });
+  changed_.wait(lock, [&] { return stopped_ || full_ || pending_.size() < kMaxPending; });
   std::uint64_t& published = published_[events.number];
   for (StreamEvent& event : events.events) {
     if (event.number <= published) continue;
@@ -78,17 +85,10 @@ void EventCounters::add(const EventText& event) {
   if (event.doubt > 0) {
     doubts[event.source_number] = event.doubt;
   } else {
-    published[event.source_number] = event.in_source;
+    std::uint64_t& last = published[event.source_number];
+    last = std::max(last, event.in_source);
   }
   names[event.source_number] = event.source;
-}
-
-Error EventHub::damaged(std::string what) const {
-  Error error;
-  error.file = options_.file;
-  error.what =
-      std::move(what) + "; restore the folder from a backup, or move it away to begin anew";
-  return error;
 }
 
 std::string_view name_of(const EventCounters& counters, std::uint32_t source) {
@@ -113,39 +113,61 @@ Status EventHub::save_counters() const {
   for (const auto& [which, count] : counters_.violations) {
     text += fmt::format("violations {} {} {}\n", which.first, count, which.second);
   }
-  return replace_file(options_.counters, text);
+  return write_sealed(options_.counters, text);
 }
 
-Status EventHub::load_counters() {
-  std::uint64_t counted = log_.is_open() ? log_.first() - 1 : 0;
-  std::ifstream file(options_.counters);
-  const bool saved = !options_.counters.empty() && file.is_open();
-  for (std::string what; saved && file >> what;) {
+bool EventHub::parse_counters(const std::string& text, EventCounters& counters,
+                              std::uint64_t& counted) {
+  std::istringstream file(text);
+  for (std::string what; file >> what;) {
     std::uint32_t source = 0;
     std::uint64_t count = 0;
     std::string name;
     if (what == "events") {
       file >> counted;
     } else if (what == "kinds") {
-      for (std::uint64_t& kind : counters_.kinds) file >> kind;
+      for (std::uint64_t& kind : counters.kinds) file >> kind;
     } else if (file >> source >> count && std::getline(file.ignore(1), name)) {
       if (what == "published") {
-        counters_.published[source] = count;
-        counters_.names[source] = name;
+        counters.published[source] = count;
+        counters.names[source] = name;
       } else if (what == "doubts") {
-        counters_.doubts[source] = count;
+        counters.doubts[source] = count;
       } else {
-        counters_.violations[{source, name}] = count;
+        counters.violations[{source, name}] = count;
       }
     }
+    if (!file) return false;
   }
-  if (counted > last_) {
-    return damaged(fmt::format("has {} events, and there were {}", last_, counted));
+  return true;
+}
+
+Status EventHub::load_counters() {
+  last_ = log_.is_open() ? log_.last() : 0;
+  std::uint64_t counted = log_.is_open() ? log_.first() - 1 : 0;
+  const SealedText saved =
+      options_.counters.empty() ? SealedText{} : read_sealed(options_.counters);
+  const bool missing = saved.state == SealedText::State::Missing;
+  if (saved.state == SealedText::State::Whole) {
+    EventCounters counters;
+    std::uint64_t told = 0;
+    if (!parse_counters(saved.text, counters, told)) return count_all("is damaged");
+    if (told > last_) {
+      if (!keeps()) {
+        return damaged_file(options_.file,
+                            fmt::format("has {} events, and there were {}", last_, told));
+      }
+      if (Status replaced = replace_lost(told); !replaced) return replaced;
+    }
+    counters_ = std::move(counters);
+    counted = told;
+  } else if (!missing || options_.has_counters) {
+    return count_all(missing ? "is missing" : "is damaged");
   }
   for (std::uint64_t number = std::max(counted + 1, log_.first()); number <= last_; ++number) {
     EventText event;
     if (!parse_event(log_.read(number), event)) {
-      return damaged(fmt::format("event {} is not where it should be", number));
+      return damaged_file(options_.file, fmt::format("event {} is no event", number));
     }
     counters_.add(event);
   }
@@ -154,11 +176,43 @@ Status EventHub::load_counters() {
   return {};
 }
 
-Status EventHub::drain() {
+Status EventHub::count_all(std::string why) {
+  if (!keeps()) return damaged_file(options_.counters, why);
+  lost_.push_back(options_.counters + ' ' + why + ": only the events that are kept are counted");
+  std::error_code ignored;
+  std::filesystem::rename(options_.counters, options_.counters + ".damaged", ignored);
+  for (std::uint64_t number = log_.first(); number <= last_; ++number) {
+    EventText event;
+    if (parse_event(log_.read(number), event)) counters_.add(event);
+  }
+  published_ = counters_.published;
+  doubts_ = counters_.doubts;
+  return {};
+}
+
+Status EventHub::replace_lost(std::uint64_t last) {
+  lost_.push_back(fmt::format("events {} to {}", last_ + 1, last));
+  for (; last_ < last; ++last_) {
+    const std::string line = lost_event(last_ + 1);
+    if (Status written = log_.write(line); !written) return written;
+    log_.add(line);
+  }
+  return log_.sync();
+}
+
+std::uint64_t EventHub::published(std::uint32_t source) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = published_.find(source);
+  return found == published_.end() ? 0 : found->second;
+}
+
+Result<bool> EventHub::drain() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return problem_ || (pending_.empty() && !telling_); });
+  changed_.wait(lock, [&] { return problem_ || full_ || (pending_.empty() && !telling_); });
   if (problem_) return *problem_;
-  return log_.is_open() ? log_.sync() : Status();
+  if (!pending_.empty() || telling_) return false;
+  if (Status synced = log_.is_open() ? log_.sync() : Status(); !synced) return synced.error();
+  return true;
 }
 
 void EventHub::delivered(std::uint64_t number) {
@@ -193,9 +247,10 @@ void EventHub::tell_all() {
     if (log_.is_open()) written = log_.write(told.line);
     // Nothing is lost while the disk is full: whoever needs the event on disk waits.
     while (!written && log_.full() && !stopped_) {
-      std::this_thread::sleep_for(kFullPause);
+      wait_for_room();
       written = log_.write(told.line);
     }
+    full_ = false;
     if (options_.event) options_.event(told.line);
     lock.lock();
     telling_ = false;
@@ -204,6 +259,15 @@ void EventHub::tell_all() {
     if (!written && !problem_) problem_ = written.error();
     changed_.notify_all();
   }
+}
+
+void EventHub::wait_for_room() {
+  {
+    const std::lock_guard lock(mutex_);
+    full_ = true;
+    changed_.notify_all();
+  }
+  std::this_thread::sleep_for(kFullPause);
 }
 
 void EventHub::add(EventText event) {

@@ -54,21 +54,30 @@ class EventHub {
     std::uint64_t event_after =
         ~std::uint64_t{0};  // open() calls `event` for the events of the file after this number.
     std::string counters;   // The file of save_counters(); empty: none.
+    bool has_counters = false;  // It must be there.
+    EventLog::OnDamage on_damage = EventLog::OnDamage::Refuse;
   };
   explicit EventHub(Options options) : options_(std::move(options)) {}
   ~EventHub();
 
   // Reads the file, and starts the thread that turns events into text. Call it once.
   [[nodiscard]] Status open();
+  // What open() could not use, in words; with OnDamage::Keep.
+  [[nodiscard]] const std::vector<std::string>& lost() const { return lost_; }
+  // The number of the last event of a source that was published.
+  [[nodiscard]] std::uint64_t published(std::uint32_t source) const;
   // Takes events of a source in the order of their numbers; leaves out those that it has already.
-  // Waits while too many events are not text yet.
+  // Waits while too many events are not text yet, unless the disk is full.
   void publish(SourceEvents events);
   // Saves how many events there were of each kind and source, so that open() need not look at all
   // of them, of which some may be dropped. REQUIRES: drain() was called, and nothing published
   // since.
   [[nodiscard]] Status save_counters() const;
-  // Waits until all events that were published are text, and on disk if there is a file.
-  [[nodiscard]] Status drain();
+  // Waits until all events that were published are text, and on disk if there is a file. False: the
+  // disk is full, and they are not.
+  [[nodiscard]] Result<bool> drain();
+  // Whether events wait for room on the disk.
+  [[nodiscard]] bool full() const { return full_; }
   // The webhook has delivered all events up to this number.
   void delivered(std::uint64_t number);
   // Ends all waiting. REQUIRES: nothing is published from here on.
@@ -95,10 +104,18 @@ class EventHub {
 
  private:
   void tell_all();            // What the thread does.
+  void wait_for_room();       // On the disk, for a moment.
   void add(EventText event);  // REQUIRES: mutex_ is held.
   // Reads the counters, and counts the events since.
   [[nodiscard]] Status load_counters();
-  [[nodiscard]] Error damaged(std::string what) const;
+  // The same of counters that cannot be used.
+  [[nodiscard]] Status count_all(std::string why);
+  // The text of the counters' file, if there is one.
+  [[nodiscard]] static bool parse_counters(const std::string& text, EventCounters& counters,
+                                           std::uint64_t& counted);
+  // Writes events in place of those that were told, up to this number, and are gone.
+  [[nodiscard]] Status replace_lost(std::uint64_t last);
+  [[nodiscard]] bool keeps() const { return options_.on_damage == EventLog::OnDamage::Keep; }
   [[nodiscard]] Status drop_if_due();
 
   const Options options_;
@@ -109,6 +126,8 @@ class EventHub {
   std::deque<NumberedEvent> pending_;  // Published, and not text yet.
   bool telling_ = false;               // The thread works on an event that is not in pending_.
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> full_{false};
+  std::vector<std::string> lost_;
   std::optional<Error> problem_;
   std::uint64_t numbered_ = 0;  // The number of the last event that publish() took.
   // By source: the number of the last event that publish() took.

@@ -16,8 +16,13 @@
 
 namespace ouro::serving {
 
+// Gives each line of the files that has no checksum one. What a crash cut off is left out.
+[[nodiscard]] Status seal_events(const std::string& path);
+
 class EventLog {
  public:
+  enum class OnDamage : std::uint8_t { Refuse, Keep };
+
   EventLog() = default;
   ~EventLog();
   EventLog(const EventLog&) = delete;
@@ -25,14 +30,18 @@ class EventLog {
 
   // Opens or makes the files; `limit` is in bytes. The error is a file that cannot be read or
   // written, or does not hold the events that it should.
-  [[nodiscard]] Status open(const std::string& path, std::uint64_t limit);
+  [[nodiscard]] Status open(const std::string& path, std::uint64_t limit,
+                            OnDamage on_damage = OnDamage::Refuse);
+  // What was damaged, in words; with OnDamage::Keep. In the place of a lost event is one that says
+  // so.
+  [[nodiscard]] const std::vector<std::string>& lost() const { return lost_; }
   [[nodiscard]] bool is_open() const { return current_.fd >= 0; }
 
   // Writes the next line to the file. It counts only once add() was called with it, too: so write()
   // needs no lock against readers. `line` ends with a line break.
   // After an error it may be called again with the same line.
   [[nodiscard]] Status write(const std::string& line);
-  // Whether the last write() failed because the disk is full.
+  // Whether the last write() failed because there is no room.
   [[nodiscard]] bool full() const { return full_; }
   void add(const std::string& line);
   [[nodiscard]] Status sync() const;
@@ -52,7 +61,8 @@ class EventLog {
     return older_.ends.empty() ? current_.first : older_.first;
   }
   [[nodiscard]] std::uint64_t last() const { return current_.first + current_.ends.size() - 1; }
-  // The line of an event; empty if it cannot be read. REQUIRES: first() <= number <= last().
+  // The line of an event, without its checksum; empty if it cannot be read, or is damaged.
+  // REQUIRES: first() <= number <= last().
   [[nodiscard]] std::string read(std::uint64_t number) const;
 
  private:
@@ -63,8 +73,8 @@ class EventLog {
     [[nodiscard]] std::uint64_t bytes() const { return ends.empty() ? 0 : ends.back(); }
   };
   [[nodiscard]] std::string older_path() const;
-  // Finds the lines of an open file, and the number of the first.
-  [[nodiscard]] static Status load(const std::string& path, Part& part);
+  // Finds the lines of an open file, of which the first has that number; zero: any.
+  [[nodiscard]] Status load(const std::string& path, std::uint64_t first, Part& part);
   [[nodiscard]] static std::string read(const Part& part, std::uint64_t number);
   [[nodiscard]] Status begin_current();
 
@@ -73,6 +83,11 @@ class EventLog {
   Part older_;
   Part current_;
   bool full_ = false;
+  OnDamage on_damage_ = OnDamage::Refuse;
+  std::vector<std::string> lost_;
 };
+
+// An event in the place of one that is lost.
+[[nodiscard]] std::string lost_event(std::uint64_t number);
 
 }  // namespace ouro::serving

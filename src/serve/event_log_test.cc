@@ -21,7 +21,7 @@ std::string line_of(std::uint64_t number) {
 
 class EventLogTest : public testing::Test {
  protected:
-  static constexpr std::uint64_t kLimit = 2'000;  // About 28 lines.
+  static constexpr std::uint64_t kLimit = 2'000;  // About 22 lines.
 
   void open() {
     log_ = std::make_unique<EventLog>();
@@ -57,7 +57,7 @@ TEST_F(EventLogTest, KeepsTheLatestWithinItsLimitWheneverItIsOpenedAgain) {
     tell_until(last + 7);
     expect_all_readable();
     const std::uint64_t kept = log_->last() - log_->first() + 1;
-    EXPECT_GE(kept, std::min<std::uint64_t>(last + 7, 13));
+    EXPECT_GE(kept, std::min<std::uint64_t>(last + 7, 10));
     EXPECT_LE(kept, 30);
     log_ = nullptr;
     EXPECT_LE(std::filesystem::file_size(path_), kLimit / 2 + 100);

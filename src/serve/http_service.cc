@@ -26,7 +26,6 @@ constexpr std::size_t kEventsAtOnce = 256;
 constexpr char kJson[] = "application/json";
 constexpr char kNdjson[] = "application/x-ndjson";
 constexpr char kPlain[] = "text/plain; charset=utf-8";
-constexpr std::string_view kDefaultSource = "default";
 constexpr std::string_view kSourcePath = "/source/";
 constexpr std::string_view kUndecided = "/undecided";
 constexpr std::string_view kEventPath = "/event/";
@@ -44,12 +43,6 @@ template <class Number>
 bool parse_number(std::string_view text, Number& number) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   return !text.empty() && problem == std::errc() && end == text.data() + text.size();
-}
-
-bool is_source_name(std::string_view name) {
-  return name.size() <= Sources::kMaxNameBytes &&
-         std::none_of(name.begin(), name.end(),
-                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
 // The source that an address names.
@@ -101,6 +94,7 @@ struct HttpService::Server {
   std::optional<net::HttpServer> http;
   std::atomic<bool> stopping{false};
   bool loopback = true;  // Whether only this machine can connect.
+  std::atomic<std::uint16_t> port{0};
 
   // Why the request is not served; nothing if it is.
   [[nodiscard]] std::optional<HttpResponse> objection(const HttpRequest& request) const;
@@ -124,14 +118,15 @@ struct HttpService::Server {
 // rebinding). Both are compared as a whole, with their ports.
 std::optional<HttpResponse> HttpService::Server::objection(const HttpRequest& request) const {
   // These two reveal nothing. The page asks the user for the token.
-  if (request.method == "GET" && (request.path == "/" || request.path == "/healthz")) {
+  const bool looks = request.method == "GET" || request.method == "HEAD";
+  if (looks && (request.path == "/" || request.path == "/healthz")) {
     return std::nullopt;
   }
   const auto host = address_of(request.header("host"), 80);
   const auto origin = request.has("origin") ? origin_of(request.header("origin")) : host;
   const bool foreign = !host || !origin || origin->host != host->host || origin->port != host->port;
-  const bool rebound =
-      loopback && options.token.empty() && (!host || !net::is_loopback(host->host));
+  const bool rebound = loopback && options.token.empty() &&
+                       (!host || !net::is_loopback(host->host) || host->port != port);
   if (foreign || rebound) return refusal(403, "requests from other sites are not taken");
   if (options.token.empty()) return std::nullopt;
   constexpr std::string_view kBearer = "Bearer ";
@@ -170,7 +165,9 @@ void HttpService::Server::handle(const HttpRequest& request, const std::shared_p
 
 HttpResponse HttpService::Server::get(const HttpRequest& request) const {
   const std::string& path = request.path;
-  if (request.method != "GET") return refusal(404, "no such address for " + request.method);
+  if (request.method != "GET" && request.method != "HEAD") {
+    return refusal(404, "no such address for " + request.method);
+  }
   if (path.starts_with(kEventPath)) return one_event(path);
   if (path == "/summary") return {.type = kJson, .body = monitor.summary()};
   if (path == "/metrics") {
@@ -194,7 +191,7 @@ void HttpService::Server::check(const HttpRequest& request, const std::shared_pt
   }
   batch.source = request.header("x-ouro-source");
   if (!is_source_name(batch.source)) {
-    return reply->send(refusal(400, "X-Ouro-Source must be up to 200 printable characters"));
+    return reply->send(refusal(400, fmt::format("X-Ouro-Source {}", kNoSourceName)));
   }
   static_cast<void>(batch.reservation.resize(request.body.size()));
   const Format format = format_of(request.body, request.header("content-type"));
@@ -308,7 +305,9 @@ Result<std::uint16_t> HttpService::start(const net::Address& address) {
               [](const net::HttpProblem& problem) {
                 return refusal(problem.status, problem.what);
               }});
-  return s.http->start(address);
+  const auto port = s.http->start(address);
+  if (port.ok()) s.port = *port;
+  return port;
 }
 
 void HttpService::stop() {

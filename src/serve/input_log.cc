@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include "base/byte_order.h"
 #include "base/system_error.h"
+#include "serve/small_file.h"
 
 namespace ouro::serving {
 namespace {
@@ -34,16 +34,11 @@ void put_text(std::string& out, std::string_view text) {
   out += text;
 }
 
-std::uint32_t checksum(std::string_view bytes, std::uint32_t before = 0) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
 // Of a record: of the length of its content, and of the content.
 std::uint32_t checksum_of_record(std::string_view content) {
   std::string length;
   put(length, static_cast<std::uint32_t>(content.size()));
-  return checksum(content, checksum(length));
+  return crc32_of(content, crc32_of(length));
 }
 
 // Whether a record says which source it is about.
@@ -52,8 +47,13 @@ bool has_source(LogRecord::Kind kind) {
   return kind == Kind::SourceBatch || kind == Kind::Source || kind == Kind::Doubt;
 }
 
+// Added to the kind of records whose position has a tail, which those of the version before lack.
+constexpr std::uint8_t kHasTail = 0x80;
+
 void encode(const LogRecord& record, std::string& out) {
-  put(out, static_cast<std::uint8_t>(record.kind));
+  const bool tail = record.position.tail_bytes > 0;
+  const auto kind = static_cast<std::uint8_t>(record.kind);
+  put(out, static_cast<std::uint8_t>(tail ? kind | kHasTail : kind));
   if (has_source(record.kind)) put(out, record.source);
   if (record.kind == LogRecord::Kind::Doubt) put(out, static_cast<std::uint8_t>(record.scope));
   put(out, record.time);
@@ -64,6 +64,8 @@ void encode(const LogRecord& record, std::string& out) {
   put(out, record.position.device);
   put(out, record.position.inode);
   put(out, record.position.offset);
+  if (tail) put(out, record.position.tail_bytes);
+  if (tail) put(out, record.position.tail_sum);
   out += record.history;
 }
 
@@ -102,6 +104,8 @@ bool decode(std::string_view bytes, LogRecord& record) {
   Decoder decoder(bytes);
   std::uint8_t kind = 0;
   decoder.take(kind);
+  const bool tail = (kind & kHasTail) != 0;
+  kind &= static_cast<std::uint8_t>(~kHasTail);
   record.kind = static_cast<LogRecord::Kind>(kind);
   record.source = 0;
   if (has_source(record.kind)) decoder.take(record.source);
@@ -116,6 +120,9 @@ bool decode(std::string_view bytes, LogRecord& record) {
   decoder.take(record.position.device);
   decoder.take(record.position.inode);
   decoder.take(record.position.offset);
+  record.position.tail_bytes = record.position.tail_sum = 0;
+  if (tail) decoder.take(record.position.tail_bytes);
+  if (tail) decoder.take(record.position.tail_sum);
   record.history = decoder.rest();
   return decoder.ok() && kind >= 1 && kind <= static_cast<std::uint8_t>(LogRecord::Kind::Doubt) &&
          record.scope <= Doubt::Scope::Everything;
@@ -190,7 +197,7 @@ class LogReader {
     auto content = bytes_at(at + frame_, length);
     if (!content.ok()) return content.error();
     content_ = *std::move(content);
-    if (sum == (marked ? checksum_of_record(content_) : checksum(content_))) {
+    if (sum == (marked ? checksum_of_record(content_) : crc32_of(content_))) {
       return decode(content_, record_) ? Seen::Record : Seen::Damaged;
     }
     return has_blank_sector(content_, at + frame_) ? Seen::Blank : Seen::Damaged;
@@ -301,7 +308,7 @@ Status LogWriter::flush() {
     const ssize_t count = ::write(file_, buffer_.data() + done, buffer_.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      full_ = errno == ENOSPC || errno == EDQUOT;
+      full_ = no_room(errno);
       Error error = system_error(path_, "cannot write the input log");
       bytes_ += done;
       buffer_.erase(0, done);
@@ -315,18 +322,25 @@ Status LogWriter::flush() {
   return {};
 }
 
+Status LogWriter::cut(std::uint64_t end) {
+  if (end >= bytes_) {
+    buffer_.resize(end - bytes_);
+    return {};
+  }
+  buffer_.clear();
+  bytes_ = end;
+  const auto place = static_cast<off_t>(end);
+  if (::ftruncate(file_, place) == 0 && ::lseek(file_, place, SEEK_SET) == place) return {};
+  return system_error(path_, "cannot write the input log");
+}
+
 Status LogWriter::sync() const {
   if (::fdatasync(file_) != 0) return system_error(path_, "cannot sync the input log");
   return {};
 }
 
 Error damaged_log(const std::string& path, std::uint64_t at) {
-  Error error;
-  error.file = path;
-  error.what = fmt::format(
-      "damaged at byte {}; restore the folder from a backup, or keep what can be kept: --repair",
-      at);
-  return error;
+  return damaged_file(path, fmt::format("damaged at byte {}", at));
 }
 
 Result<std::uint64_t> read_log(const std::string& path,

@@ -65,11 +65,15 @@ class LogWriter {
   // Writes the buffer to the file. What was flushed survives a crash of this process. After an
   // error it may be called again, and goes on where it stopped.
   [[nodiscard]] Status flush();
-  // Whether the last flush() failed because the disk is full.
+  // Whether the last flush() failed because there is no room.
   [[nodiscard]] bool full() const { return full_; }
   // Waits until what was flushed is on disk; it then survives a crash of the machine, too. May be
   // called while another thread appends and flushes.
   [[nodiscard]] Status sync() const;
+  // Where the next record will begin.
+  [[nodiscard]] std::uint64_t end() const { return bytes_ + buffer_.size(); }
+  // Takes back all from `end` on, flushed or not. REQUIRES: `end` is what end() was before.
+  [[nodiscard]] Status cut(std::uint64_t end);
   // The size of the file without what is not flushed.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 

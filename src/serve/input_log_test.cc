@@ -71,6 +71,32 @@ class InputLogTest : public testing::Test {
   std::string folder_, path_;
 };
 
+// A batch of the source without a name must not go to that of the record before.
+TEST_F(InputLogTest, NoRecordTakesItsSourceOrTailFromTheOneBefore) {
+  auto log = LogWriter::open(path_, 0);
+  ASSERT_TRUE(log.ok());
+  LogRecord record{.kind = LogRecord::Kind::SourceBatch, .source = 7, .position = {"/a", 1, 2, 9}};
+  record.position.tail_bytes = 5;
+  record.position.tail_sum = 6;
+  log->append(record);
+  log->append({.kind = LogRecord::Kind::Batch});
+  const std::uint64_t end = log->end();
+  log->append(record);
+  ASSERT_TRUE(log->flush().ok());
+  ASSERT_TRUE(log->cut(end).ok());
+  log->append({.kind = LogRecord::Kind::Advance});
+  ASSERT_TRUE(log->flush().ok());
+  std::uint64_t whole = 0;
+  const std::vector<Kept> records = read(whole);
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].record.source, 7u);
+  EXPECT_EQ(records[0].record.position.tail_bytes, 5u);
+  EXPECT_EQ(records[0].record.position.tail_sum, 6u);
+  EXPECT_EQ(records[1].record.source, 0u);
+  EXPECT_EQ(records[1].record.position.tail_bytes, 0u);
+  EXPECT_EQ(records[2].record.kind, LogRecord::Kind::Advance);
+}
+
 TEST_F(InputLogTest, RecordsComeBackAsTheyWere) {
   const std::uint64_t written = write(0, 0, 20);
   std::uint64_t whole = 0;

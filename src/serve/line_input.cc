@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "serve/small_file.h"
+
 namespace ouro::serving {
 namespace {
 
@@ -25,6 +27,18 @@ constexpr auto kLongAgo = std::chrono::seconds(5);
 constexpr int kAttempts = 10;  // To find a file while files get other names.
 constexpr auto kFullDiskPause = std::chrono::milliseconds(200);
 constexpr std::uint64_t kMaxComplaints = 10;
+
+// How many bytes before a place in a file are remembered, to tell whether they are still there.
+constexpr std::size_t kTailBytes = 256;
+
+// The position with a checksum of the end of `text`, which is what comes before it in the file.
+FilePosition with_tail(FilePosition position, std::string_view text) {
+  if (position.path.empty() || text.empty()) return position;
+  const std::string_view tail = text.substr(text.size() - std::min(text.size(), kTailBytes));
+  position.tail_bytes = static_cast<std::uint32_t>(tail.size());
+  position.tail_sum = crc32_of(tail);
+  return position;
+}
 
 bool stopped(const LineOptions& options) { return options.stop != nullptr && *options.stop; }
 
@@ -82,7 +96,7 @@ bool LineFeed::add(std::string_view bytes, const FilePosition& position) {
   rest_ = bytes.substr(end + 1);
   FilePosition behind = position;
   behind.offset -= std::min<std::uint64_t>(behind.offset, rest_.size());
-  return lines.empty() || submit(lines, behind);
+  return lines.empty() || submit(lines, with_tail(behind, lines));
 }
 
 bool LineFeed::end() {
@@ -110,6 +124,7 @@ bool LineFeed::submit_each(std::string_view lines, const FilePosition& position)
     lines.remove_prefix(end);
     FilePosition behind = position;
     behind.offset -= std::min<std::uint64_t>(behind.offset, lines.size());
+    behind = with_tail(behind, line);
     auto parsed = parse_batch(line, Format::Native, "", options_.rules);
     if (!parsed.ok()) {
       if (!complain("left out a line: " + parsed.error().what, behind)) return false;
@@ -201,6 +216,10 @@ class Follower {
     while (!stopped(options_)) {
       if (file_ < 0 && !open_current()) return;
       if (file_ < 0 && !std::exchange(told_, true)) note("is not there yet");
+      if (file_ >= 0 && !has(at_)) {
+        if (!read_copy(at_, "was cut, and no copy of what was in it is in its folder")) return;
+        continue;
+      }
       const ssize_t count = file_ < 0 ? 0 : read_some(file_, buffer_);
       if (count > 0) {
         if (!take(count)) return;
@@ -236,20 +255,46 @@ class Follower {
   bool catch_up(const FilePosition& begin) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       if (open(path_) && is_open(begin)) {
-        // If it was cut meanwhile, it is read from its beginning.
-        seek(size() < begin.offset ? 0 : begin.offset);
+        if (!has(begin)) break;
+        seek(begin);
         return true;
       }
       close();
       for (const Sibling& sibling : siblings()) {
         if (!sibling.is(begin) || sibling.size < begin.offset) continue;
         if (!open(sibling.path) || !is_open(begin)) break;  // It has yet another name by now.
-        seek(begin.offset);
+        if (!has(begin)) continue;
+        seek(begin);
         return read_rest();
       }
       close();
     }
-    return miss("is another file than before, and the rest of that one is not in its folder");
+    return read_copy(begin,
+                     "is another file than before, and the rest of that one is not in its folder");
+  }
+
+  // What was read of the file is not in it any more: it was cut, and perhaps written anew. Some
+  // rotate by making a copy first: reads the rest of that, and then the file from its beginning. If
+  // there is none, what was written behind the last look is missing. False: the service ends.
+  bool read_copy(FilePosition last, const std::string& without) {
+    close();
+    std::vector<Sibling> files = siblings();
+    std::reverse(files.begin(), files.end());
+    for (const Sibling& file : files) {
+      if (last.tail_bytes == 0) break;
+      const bool same = file.size >= last.offset && open(file.path) && has(last);
+      if (!same) {
+        close();
+        continue;
+      }
+      note("was cut; reading the rest of its copy " + file.path + ", and then it from the start");
+      seek(last);
+      return read_rest();
+    }
+    feed_.restart();
+    at_ = {};
+    past_.reset();
+    return miss(without);
   }
 
   // Opens the file that has the name now, after reading those that had it since the last one that
@@ -335,14 +380,19 @@ class Follower {
 
   // Submits the bytes of buffer_ that were read last. False: the queue is closed.
   bool take(ssize_t count) {
-    at_.offset += static_cast<std::uint64_t>(count);
-    return feed_.add({buffer_.data(), static_cast<std::size_t>(count)}, at_);
+    const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(count));
+    at_.offset += bytes.size();
+    tail_ += bytes.substr(bytes.size() - std::min(bytes.size(), kTailBytes));
+    tail_.erase(0, tail_.size() - std::min(tail_.size(), kTailBytes));
+    at_ = with_tail(at_, tail_);
+    return feed_.add(bytes, at_);
   }
   bool open(const std::string& path) {
     file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat facts {};
     if (file_ < 0 || ::fstat(file_, &facts) != 0) return false;
     at_ = {.path = path_, .device = facts.st_dev, .inode = facts.st_ino, .offset = 0};
+    tail_.clear();
     return true;
   }
   void close() {
@@ -352,22 +402,29 @@ class Follower {
   [[nodiscard]] bool is_open(const FilePosition& position) const {
     return at_.inode == position.inode && at_.device == position.device;
   }
-  void seek(std::uint64_t offset) {
-    at_.offset = offset;
-    ::lseek(file_, static_cast<off_t>(offset), SEEK_SET);
+  // Goes on at a place of the open file that has() the same.
+  void seek(const FilePosition& place) {
+    at_.offset = place.offset;
+    at_.tail_bytes = place.tail_bytes;
+    at_.tail_sum = place.tail_sum;
+    ::lseek(file_, static_cast<off_t>(place.offset), SEEK_SET);
+  }
+  // Whether the open file has at this place what was read before it.
+  [[nodiscard]] bool has(const FilePosition& place) const {
+    if (size() < place.offset || place.offset < place.tail_bytes) return false;
+    std::string tail(std::min<std::size_t>(place.tail_bytes, kTailBytes), '\0');
+    const auto from = static_cast<off_t>(place.offset - tail.size());
+    return tail.empty() || (::pread(file_, tail.data(), tail.size(), from) ==
+                                static_cast<ssize_t>(tail.size()) &&
+                            crc32_of(tail) == place.tail_sum);
   }
   [[nodiscard]] std::uint64_t size() const {
     struct stat facts {};
     return ::fstat(file_, &facts) == 0 ? static_cast<std::uint64_t>(facts.st_size) : 0;
   }
 
-  // At the end of the file: looks whether it got shorter, or another file took its name.
+  // At the end of the file: looks whether another file took its name.
   void look_around() {
-    if (size() < at_.offset) {
-      note("was cut; reading it from its beginning");
-      feed_.restart();
-      return seek(0);
-    }
     struct stat facts {};
     if (::stat(path_.c_str(), &facts) != 0) return;
     const auto now = std::chrono::steady_clock::now();
@@ -402,6 +459,7 @@ class Follower {
   int file_ = -1;
   bool told_ = false;  // Whether it was noted that the file does not exist.
   FilePosition at_;    // The place after what was read.
+  std::string tail_;   // What was read last.
   std::optional<Past> past_;
 };
 

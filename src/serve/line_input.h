@@ -71,8 +71,9 @@ void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor
 // Reads `path` as it grows, until told to stop. If another file takes its name, reads the old one
 // to its end, then those that had the name meanwhile, if the old one is still in its folder, and
 // then the new one. If the old one is gone, so may be others: unless it was replaced just now, and
-// no file with a similar name was written since, a gap is counted. If the file gets shorter, reads
-// it from its beginning again.
+// no file with a similar name was written since, a gap is counted. If the file is cut, or cut and
+// written anew, a copy of what it was is looked for in its folder, and read from the same place on;
+// then the file is read from its beginning. Without a copy a gap is counted.
 //
 // `begin` is how far it was read before. If another file has taken its name since, the old one is
 // looked for in its folder, under names that begin with the same name (as after a rotation), is

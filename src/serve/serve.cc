@@ -81,7 +81,7 @@ class Service {
  private:
   // The options with a folder for what does not fit into memory, and a `note` that is thread-safe.
   static ServeOptions with_folder(ServeOptions options) {
-    if (options.stream.memory > 0 && options.stream.folder.empty()) {
+    if (!options.state.empty() && options.stream.folder.empty()) {
       options.stream.folder = options.state + "/spill";
     }
     options.stream.faults_apart = true;
@@ -106,10 +106,11 @@ class Service {
   // Opens everything except the inputs.
   Status open() {
     if (!options_.state.empty()) {
-      auto state = StateFolder::open(options_.state, settings());
+      const auto on_damage =
+          options_.repair ? StateFolder::OnDamage::Keep : StateFolder::OnDamage::Refuse;
+      auto state = StateFolder::open(options_.state, settings(), on_damage);
       if (!state.ok()) return state.error();
       state_.emplace(*std::move(state));
-      if (options_.repair) state_->repair();
     } else if (options_.note && listens()) {
       options_.note("no state folder: a restart forgets everything; see --state");
     }
@@ -119,7 +120,10 @@ class Service {
                                    .delivers = !options_.webhook.empty(),
                                    .event = options_.event,
                                    .event_after = options_.event_after,
-                                   .counters = state_ ? state_->counters_file() : ""});
+                                   .counters = state_ ? state_->counters_file() : "",
+                                   .has_counters = state_ && state_->has_counters(),
+                                   .on_damage = options_.repair ? EventLog::OnDamage::Keep
+                                                                : EventLog::OnDamage::Refuse});
     if (auto opened = hub_->open(); !opened) return opened;
     monitor_.emplace(options_.stream, *queue_, *hub_);
     stream_thread_.emplace(options_, state_ ? &*state_ : nullptr, *queue_, *hub_, *monitor_);
@@ -128,6 +132,7 @@ class Service {
     auto webhook = Webhook::start({.url = options_.webhook,
                                    .secret = options_.webhook_secret,
                                    .file = state_ ? state_->webhook_file() : "",
+                                   .repair = options_.repair,
                                    .note = options_.note},
                                   *hub_);
     if (!webhook.ok()) return webhook.error();

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
+#include "report/json_writer.h"
 #include "serve/monitor.h"
-#include "serve/state_folder.h"
+#include "serve/small_file.h"
 
 namespace ouro::serving {
 namespace {
@@ -17,6 +19,18 @@ constexpr auto kQuiet = std::chrono::minutes(1);
 constexpr std::size_t kQuietBytes = std::size_t{1} << 20;
 
 }  // namespace
+
+bool is_source_name(std::string_view name) {
+  return name.size() <= Sources::kMaxNameBytes && name != kDefaultSource &&
+         valid_utf8(std::string(name)) == name &&
+         std::none_of(name.begin(), name.end(),
+                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+std::uint64_t given_to(const Stream& stream) {
+  const StreamSummary summary = stream.summary();
+  return summary.txns + summary.left_out;
+}
 
 Sources::Sources(const StreamOptions& options, std::string folder)
     : options_(options), folder_(std::move(folder)) {}
@@ -31,22 +45,51 @@ std::string Sources::checkpoint_file(std::uint32_t number) const {
 
 StreamOptions Sources::options_of(std::uint32_t number) const {
   StreamOptions options = options_;
-  if (number == 0 || options.memory == 0) return options;
+  if (number == 0 || options.folder.empty()) return options;
   options.folder = folder_.empty() ? fmt::format("{}/source-{}", options_.folder, number)
                                    : folder_of(number) + "/spill";
   return options;
 }
 
-Status Sources::open() {
-  if (!folder_.empty()) {
-    std::ifstream file(folder_ + "/sources/forgotten");
-    for (std::uint32_t number = 0; file >> number;) {
-      forgotten_.insert(number);
-      next_ = std::max(next_, number + 1);
-    }
-  }
+Status Sources::open(const Manifest& manifest, std::vector<std::string>* lost) {
+  manifest_ = manifest;
+  lost_ = lost;
+  forgotten_ = manifest.forgotten;
+  if (!forgotten_.empty()) next_ = std::max(next_, *forgotten_.rbegin() + 1);
   const auto first = restore(0, "");
-  return first.ok() ? Status() : Status(first.error());
+  if (!first.ok()) return first.error();
+  for (const auto& [number, source] : manifest.sources) {
+    if (number == 0) continue;
+    const auto restored = restore(number, source.name);
+    if (!restored.ok()) return restored.error();
+  }
+  return {};
+}
+
+Result<Stream> Sources::restored_stream(std::uint32_t number, const StreamOptions& options) {
+  const std::string file = checkpoint_file(number);
+  const auto known = manifest_.sources.find(number);
+  const bool named = known != manifest_.sources.end() && known->second.saved;
+  std::error_code problem;
+  const bool there = !folder_.empty() && std::filesystem::exists(file, problem);
+  if (!there && !named) return Stream::open(options);
+  Result<Stream> stream =
+      there ? Stream::restore(options, file) : Result<Stream>(damaged_file(file, "is missing"));
+  if (stream.ok() && named && given_to(*stream) < *known->second.saved) {
+    stream = damaged_file(file, "is older than the last checkpoint");
+  } else if (!stream.ok() && there) {
+    const Error error = stream.error();
+    // Of another version, or with other options, it is no damage.
+    const bool other =
+        error.what.starts_with("is of ") || error.what.starts_with("is a checkpoint of ");
+    if (other) return error;
+    stream = damaged_file(error.file, error.what);
+  }
+  if (stream.ok() || lost_ == nullptr) return stream;
+  Error error = stream.error();
+  lost_->push_back(error.file + ' ' + error.what.substr(0, error.what.find(';')));
+  if (there) std::rename(file.c_str(), (file + ".damaged").c_str());
+  return Stream::open(options);
 }
 
 Result<SourceStream*> Sources::add(const std::string& name) {
@@ -77,17 +120,18 @@ Result<SourceStream*> Sources::take(std::uint32_t number, const std::string& nam
       return error;
     }
   }
-  const bool saved =
-      restored && !folder_.empty() && std::filesystem::exists(checkpoint_file(number), problem);
-  auto stream = saved ? Stream::restore(options, checkpoint_file(number)) : Stream::open(options);
+  auto stream = restored ? restored_stream(number, options) : Stream::open(options);
   if (!stream.ok()) return stream.error();
-  const StreamSummary summary = stream->summary();
   next_ = std::max(next_, number + 1);
-  const auto at = streams_.emplace(
-      number, SourceStream{number, name, *std::move(stream), summary.txns + summary.left_out});
-  at.first->second.fed = now_;
+  const std::uint64_t given = given_to(*stream);
+  SourceStream& source =
+      streams_.emplace(number, SourceStream{number, name, *std::move(stream), given}).first->second;
+  source.fed = now_;
+  if (restored && !folder_.empty() && std::filesystem::exists(checkpoint_file(number), problem)) {
+    source.saved = given;
+  }
   share_memory();
-  return &at.first->second;
+  return &source;
 }
 
 SourceStream* Sources::find(const std::string& name) {
@@ -104,12 +148,8 @@ SourceStream* Sources::find(std::uint32_t number) {
 
 Status Sources::forget(std::uint32_t number) {
   forgotten_.insert(number);
-  if (!folder_.empty()) {
-    std::error_code ignored;
-    std::filesystem::create_directories(folder_ + "/sources", ignored);
-    std::string text;
-    for (const std::uint32_t gone : forgotten_) text += std::to_string(gone) + '\n';
-    if (Status kept = replace_file(folder_ + "/sources/forgotten", text); !kept) {
+  if (remember_) {
+    if (Status kept = remember_(); !kept) {
       forgotten_.erase(number);
       return kept;
     }
@@ -117,7 +157,7 @@ Status Sources::forget(std::uint32_t number) {
   streams_.erase(number);
   const StreamOptions options = options_of(number);
   std::error_code ignored;
-  if (options.memory > 0) std::filesystem::remove_all(options.folder, ignored);
+  if (!options.folder.empty()) std::filesystem::remove_all(options.folder, ignored);
   if (!folder_.empty()) {
     std::filesystem::remove(checkpoint_file(number), ignored);
     if (number != 0) std::filesystem::remove_all(folder_of(number), ignored);

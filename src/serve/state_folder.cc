@@ -7,16 +7,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
-#include "base/half_written.h"
 #include "base/system_error.h"
 #include "ouro/format.h"
+#include "serve/event_log.h"
+#include "serve/small_file.h"
 
 namespace ouro::serving {
 namespace {
@@ -120,20 +121,26 @@ class Replay {
     if (record.position.path.empty()) return;
     progress_.positions[record.position.path] = record.position;
   }
-  Status batch(const LogRecord& record) {
+  Status take(const LogRecord& record) {
     if (!record.id.client.empty()) progress_.seen.add(record.id.client, record.id.number);
     take_position(record);
+    return {};
+  }
+  Status batch(const LogRecord& record) {
     SourceStream* const source = sources_.find(record.source);
-    if (source == nullptr) return {};            // It was forgotten.
-    if (!source->judged()) return {};
-    if (record.txns < source->given) return {};  // The checkpoint includes it.
+    const bool included = source == nullptr ||      // It was forgotten.
+                          !source->judged() || record.txns < source->given;
+    if (included) return take(record);
     auto history = parse_history(record.history, {.format = Format::NativeBinary, .threads = 1});
     if (!history.ok()) return history.error();
     // A batch without transactions has initial values, which may be set twice.
-    if (record.txns == source->given && history->txn_count() > 0) return {};
-    auto taken = source->stream.append(std::make_shared<const History>(*std::move(history)),
-                                       StreamTime(record.time));
-    if (!taken) return taken;
+    if (record.txns == source->given && history->txn_count() > 0) return take(record);
+    const std::uint64_t before = given_to(source->stream);
+    const auto taken = source->stream.append(
+        std::make_shared<const History>(*std::move(history)), StreamTime(record.time));
+    // It was refused then, too, and a crash came before its record was cut off again.
+    if (!taken && given_to(source->stream) == before) return {};
+    static_cast<void>(take(record));
     progress_.given += record.txns - source->given;
     source->given = record.txns;
     source->changed = true;
@@ -149,16 +156,6 @@ class Replay {
   Progress& progress_;
   const std::function<void(SourceEvents)>& told_;
 };
-
-// Makes it last that files of the folder were made, renamed or removed.
-Status sync_folder(const std::string& path) {
-  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return system_error(path, "cannot sync this folder");
-  Status status;
-  if (::fsync(folder) != 0) status = system_error(path, "cannot sync this folder");
-  ::close(folder);
-  return status;
-}
 
 // Writes `progress` to the beginning of a new log.
 void log_progress(const Progress& progress, const Sources& sources, LogWriter& log) {
@@ -195,8 +192,10 @@ StateFolder& StateFolder::operator=(StateFolder&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(lock_, other.lock_);
   std::swap(found_, other.found_);
-  std::swap(repairs_, other.repairs_);
+  std::swap(on_damage_, other.on_damage_);
+  std::swap(manifest_, other.manifest_);
   std::swap(lost_, other.lost_);
+  std::swap(lost_scope_, other.lost_scope_);
   std::swap(logs_, other.logs_);
   std::swap(log_, other.log_);
   return *this;
@@ -206,21 +205,100 @@ std::string StateFolder::log_file(std::uint64_t number) const {
   return fmt::format("{}/{}{}{}", path_, kLogPrefix, number, kLogSuffix);
 }
 
-Status StateFolder::check_settings(const std::string& wanted) const {
-  const std::string path = path_ + "/settings";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return replace_file(path, wanted);
-  std::ostringstream found;
-  found << file.rdbuf();
-  if (found.str() == wanted) return {};
-  return error_at(path_, fmt::format("this state has {}, not {}; use the same options or another "
-                                     "folder",
-                                     on_one_line(found.str()), on_one_line(wanted)));
+Status StateFolder::lose(const Error& error) {
+  if (!repairs()) return error;
+  lost_.push_back(error.file + ' ' + error.what.substr(0, error.what.find(';')));
+  return {};
 }
 
-Result<StateFolder> StateFolder::open(const std::string& path, const std::string& settings) {
+bool StateFolder::is_new() const {
+  std::error_code ignored;
+  const bool any = std::filesystem::exists(checkpoint_file(), ignored) ||
+                   std::filesystem::exists(events_file(), ignored) ||
+                   std::filesystem::exists(counters_file(), ignored) ||
+                   std::filesystem::exists(path_ + "/sources", ignored);
+  return logs_.empty() && !any;
+}
+
+Status StateFolder::read_manifest(const std::string& settings) {
+  const SealedText found = read_sealed(manifest_file());
+  const auto manifest =
+      found.state == SealedText::State::Whole ? parse_manifest(found.text) : std::nullopt;
+  const bool missing = found.state == SealedText::State::Missing;
+  std::error_code ignored;
+  if (manifest) {
+    manifest_ = *manifest;
+  } else if (missing && std::filesystem::exists(path_ + "/settings", ignored)) {
+    if (Status converted = convert(); !converted) return converted;
+  } else {
+    manifest_.settings = settings;
+    if (missing && is_new()) return write_sealed(manifest_file(), print_manifest(manifest_));
+    if (Status lost = lose(damaged_file(manifest_file(), missing ? "is missing" : "is damaged"));
+        !lost) {
+      return lost;
+    }
+  }
+  if (manifest_.settings != settings) {
+    return error_at(path_, fmt::format("this state has {}, not {}; use the same options or another "
+                                       "folder",
+                                       on_one_line(manifest_.settings), on_one_line(settings)));
+  }
+  if (!manifest_.repairing) return {};
+  // Some checkpoints include what the logs still have, and it is not known which.
+  lost_scope_ = Doubt::Scope::Everything;
+  return lose(damaged_file(path_, "a repair was interrupted"));
+}
+
+// Nothing of a former folder can be checked, so it is believed. If this is interrupted, it is
+// repeated: the manifest comes last.
+Status StateFolder::convert() {
+  std::ifstream settings(path_ + "/settings", std::ios::binary);
+  std::ostringstream text;
+  text << settings.rdbuf();
+  manifest_.settings = text.str();
+  std::ifstream forgotten(path_ + "/sources/forgotten");
+  for (std::uint32_t number = 0; forgotten >> number;) manifest_.forgotten.insert(number);
+  manifest_.logs = {logs_.begin(), logs_.end()};
+  for (const std::string& file : {counters_file(), webhook_file()}) {
+    const SealedText found = read_sealed(file);
+    if (found.state == SealedText::State::Damaged) return damaged_file(file, "is damaged");
+    if (found.state != SealedText::State::Unsealed) continue;
+    if (Status sealed = write_sealed(file, found.text); !sealed) return sealed;
+  }
+  std::error_code ignored;
+  manifest_.counters = std::filesystem::exists(counters_file(), ignored);
+  if (Status sealed = seal_events(events_file()); !sealed) return sealed;
+  if (Status written = write_sealed(manifest_file(), print_manifest(manifest_)); !written) {
+    return written;
+  }
+  std::filesystem::remove(path_ + "/settings", ignored);
+  std::filesystem::remove(path_ + "/sources/forgotten", ignored);
+  return {};
+}
+
+Status StateFolder::write_manifest(const Sources& sources) {
+  Manifest next;
+  next.settings = manifest_.settings;
+  next.logs = {logs_.begin(), logs_.end()};
+  next.forgotten = sources.all_forgotten();
+  next.repairing = manifest_.repairing;
+  std::error_code ignored;
+  next.counters = std::filesystem::exists(counters_file(), ignored);
+  for (const auto& [number, source] : sources.all()) {
+    if (!sources.forgotten(number)) next.sources[number] = {source.name, source.saved};
+  }
+  if (Status written = write_sealed(manifest_file(), print_manifest(next)); !written) {
+    return written;
+  }
+  manifest_ = std::move(next);
+  return {};
+}
+
+Result<StateFolder> StateFolder::open(const std::string& path, const std::string& settings,
+                                      OnDamage on_damage) {
   StateFolder folder;
   folder.path_ = path;
+  folder.on_damage_ = on_damage;
   std::error_code problem;
   std::filesystem::create_directories(path, problem);
   if (problem) return error_at(path, "cannot make this folder: " + problem.message());
@@ -230,51 +308,95 @@ Result<StateFolder> StateFolder::open(const std::string& path, const std::string
   if (::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0) {
     return error_at(path, "another ouro serve uses this folder; stop it, or name another");
   }
-  if (auto same = folder.check_settings(settings); !same) return same.error();
   folder.logs_ = find_logs(path);
+  if (auto read = folder.read_manifest(settings); !read) return read.error();
   folder.found_ =
       !folder.logs_.empty() || std::filesystem::exists(folder.checkpoint_file(), problem);
   return folder;
 }
 
-Status StateFolder::recover(Sources& sources, Progress& progress,
-                            const std::function<void(SourceEvents)>& told) {
-  std::error_code ignored;
-  if (Status opened = sources.open(); !opened) return opened;
-  for (SourceEvents& events : sources.poll()) told(std::move(events));
-  for (const auto& [number, source] : sources.all()) progress.given += source.given;
+Status StateFolder::recover(Sources& sources, Progress& progress, const Hub& hub) {
+  for (const std::uint64_t number : manifest_.logs) {
+    if (std::binary_search(logs_.begin(), logs_.end(), number)) continue;
+    if (Status lost = lose(damaged_file(log_file(number), "is missing")); !lost) return lost;
+  }
+  if (Status opened = sources.open(manifest_, repairs() ? &lost_ : nullptr); !opened) {
+    return opened;
+  }
+  std::uint64_t whole = 0;
+  if (Status replayed = replay(sources, progress, hub, whole); !replayed) return replayed;
+  if (!lost_.empty()) {
+    // From here on as many count as there are.
+    progress.given = 0;
+    for (auto& [number, source] : sources.all()) {
+      source.given = given_to(source.stream);
+      progress.given += source.given;
+    }
+    manifest_.repairing = true;
+  }
+  const std::uint64_t last = manifest_.logs.empty() ? 0 : *manifest_.logs.rbegin();
+  if (logs_.empty() || logs_.back() < last) {
+    logs_.push_back(last + 1);
+    whole = 0;
+  }
+  auto log = LogWriter::open(log_file(logs_.back()), whole);
+  if (!log.ok()) return log.error();
+  log_ = *std::move(log);
+  if (Status synced = sync_folder(path_); !synced) return synced;
+  sources.remember_by([this, &sources] { return write_manifest(sources); });
+  // If nothing relies on it, it need not have room on the disk.
+  const bool known = manifest_.logs.contains(logs_.back()) && lost_.empty();
+  const Status written = write_manifest(sources);
+  return known ? Status() : written;
+}
+
+Status StateFolder::replay(Sources& sources, Progress& progress, const Hub& hub,
+                           std::uint64_t& whole) {
   std::vector<LostPart> lost;
+  std::set<std::uint32_t> renumbered;
+  const auto renumber = [&] {
+    if (lost.empty() && lost_.empty()) return;
+    for (auto& [number, source] : sources.all()) {
+      if (renumbered.insert(number).second) {
+        source.stream.number_events_after(hub.published(number));
+      }
+    }
+  };
   // Nobody is accused of reading what was lost.
   const std::function<void(SourceEvents)> tell_fairly = [&](SourceEvents events) {
     if (!lost.empty() || !lost_.empty()) {
-      for (StreamEvent& event : events.events) leave_open(Doubt::Scope::Reads, event);
+      for (StreamEvent& event : events.events) leave_open(lost_scope_, event);
     }
-    told(std::move(events));
+    hub.told(std::move(events));
   };
+  renumber();
+  for (SourceEvents& events : sources.poll()) tell_fairly(std::move(events));
+  for (const auto& [number, source] : sources.all()) progress.given += source.given;
   Replay replay(sources, progress, tell_fairly);
-  std::uint64_t whole = 0;
   for (const std::uint64_t number : logs_) {
     const std::string path = log_file(number);
     lost.clear();
     auto read = read_log(
-        path, [&](const LogRecord& record) { return replay.apply(record); },
-        repairs_ ? &lost : nullptr);
+        path,
+        [&](const LogRecord& record) {
+          renumber();
+          return replay.apply(record);
+        },
+        repairs() ? &lost : nullptr);
     if (!read.ok()) return read.error();
     whole = *read;
+    std::error_code ignored;
     const std::uint64_t size = std::filesystem::file_size(path, ignored);
     if (number != logs_.back() && whole != size) {
-      if (!repairs_) return damaged_log(path, whole);
+      if (!repairs()) return damaged_log(path, whole);
       lost.push_back({whole, size});
     }
     for (const LostPart& part : lost) {
       lost_.push_back(fmt::format("bytes {} to {} of {}", part.from, part.to, path));
     }
   }
-  if (logs_.empty()) logs_.push_back(1);
-  auto log = LogWriter::open(log_file(logs_.back()), whole);
-  if (!log.ok()) return log.error();
-  log_ = *std::move(log);
-  return sync_folder(path_);
+  renumber();
+  return {};
 }
 
 Status StateFolder::begin_log(const Progress& progress, const Sources& sources) {
@@ -290,16 +412,29 @@ Status StateFolder::begin_log(const Progress& progress, const Sources& sources) 
     return written;
   }
   if (auto synced = sync_folder(path_); !synced) return synced;
-  log_ = *std::move(next);
   logs_.push_back(number);
+  if (Status named = write_manifest(sources); !named) {
+    logs_.pop_back();
+    std::error_code ignored;
+    std::filesystem::remove(log_file(number), ignored);
+    return named;
+  }
+  log_ = *std::move(next);
   return {};
 }
 
-void StateFolder::remove_old_logs() {
-  std::error_code ignored;
-  for (; logs_.size() > 1; logs_.erase(logs_.begin())) {
-    std::filesystem::remove(log_file(logs_.front()), ignored);
+Status StateFolder::remove_old_logs(const Sources& sources) {
+  const std::vector<std::uint64_t> old(logs_.begin(), logs_.end() - 1);
+  const bool repaired = std::exchange(manifest_.repairing, false);
+  logs_.erase(logs_.begin(), logs_.end() - 1);
+  if (Status named = write_manifest(sources); !named) {
+    manifest_.repairing = repaired;
+    logs_.insert(logs_.begin(), old.begin(), old.end());
+    return named;
   }
+  std::error_code ignored;
+  for (const std::uint64_t number : old) std::filesystem::remove(log_file(number), ignored);
+  return {};
 }
 
 LogRecord record_of(const SourceStream& source, const Doubt& doubt) {
@@ -308,19 +443,6 @@ LogRecord record_of(const SourceStream& source, const Doubt& doubt) {
           .source = source.number,
           .id = {doubt.reason, doubt.number},
           .scope = doubt.scope};
-}
-
-Status replace_file(const std::string& path, const std::string& content) {
-  HalfWritten part(path + ".part");
-  const int file = ::open(part.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return system_error(path, "cannot write");
-  const bool written =
-      ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
-      ::fdatasync(file) == 0;
-  ::close(file);
-  if (!written || !part.finish(path)) return system_error(path, "cannot write");
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return sync_folder(folder.empty() ? "." : folder);
 }
 
 }  // namespace ouro::serving

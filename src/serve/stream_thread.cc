@@ -11,6 +11,8 @@ namespace {
 // How often time-outs are looked for. So an event that a time-out causes is at most as late.
 constexpr auto kTick = std::chrono::milliseconds(10);
 constexpr auto kLeastPause = std::chrono::seconds(1);           // Between checkpoints.
+// Between attempts on a full disk.
+constexpr auto kFullLogPause = std::chrono::milliseconds(200);
 constexpr auto kMonitorPause = std::chrono::milliseconds(100);  // Between updates of the monitor.
 
 }  // namespace
@@ -25,25 +27,33 @@ StreamThread::StreamThread(const ServeOptions& options, StateFolder* state, Batc
       sources_(options.stream, state == nullptr ? "" : state->path()) {}
 
 Status StreamThread::open() {
-  const auto publish = [&](SourceEvents events) { hub_.publish(std::move(events)); };
+  const StateFolder::Hub hub{
+      .told = [&](SourceEvents events) { hub_.publish(std::move(events)); },
+      .published = [&](std::uint32_t source) { return hub_.published(source); }};
   const Status opened =
-      state_ == nullptr ? sources_.open() : state_->recover(sources_, progress_, publish);
+      state_ == nullptr ? sources_.open() : state_->recover(sources_, progress_, hub);
   if (!opened) return opened;
   if (state_ != nullptr && state_->found()) patient_until_ = Clock::now() + options_.stream.timeout;
   committer_.emplace(hub_);
   if (state_ != nullptr) committer_->use(&state_->log());
-  const Status repaired =
-      state_ == nullptr || state_->lost().empty() ? Status() : begin_after_repair();
+  for (const std::string& part : hub_.lost()) {
+    if (options_.note) options_.note("lost: " + part);
+  }
+  const bool damaged = state_ != nullptr && !state_->lost().empty();
+  const Status repaired = damaged ? begin_after_repair() : Status();
+  if (!damaged && !hub_.lost().empty()) static_cast<void>(settle());
   tell_monitor();
   return repaired;
 }
 
 // Input is missing, of any source. What is left is saved, so that the damaged logs can go.
 Status StreamThread::begin_after_repair() {
-  Doubt doubt{.scope = Doubt::Scope::Reads, .reason = "a part of the state folder is lost"};
+  Doubt doubt{.scope = state_->lost_scope(), .reason = "a part of the state folder is lost: "};
   for (const std::string& part : state_->lost()) {
     if (options_.note) options_.note("lost: " + part);
+    doubt.reason += (&part == &state_->lost().front() ? "" : ", ") + part;
   }
+  doubt.reason = reason_of(doubt.reason);
   for (const auto& [number, source] : sources_.all()) {
     Batch batch;
     batch.source = source.name;
@@ -101,7 +111,7 @@ Status StreamThread::step() {
   const StreamTime at = now();
   Committer::Group group;
   for (Batch& batch : batches) take(batch, at, group);
-  if ((!batches.empty() || vitals_.stream.window_txns > 0) && !full_) advance(at);
+  if ((!batches.empty() || vitals_.stream.window_txns > 0) && !is_full()) advance(at);
   group.events = std::exchange(last_words_, {});
   for (SourceEvents& events : sources_.poll()) group.events.push_back(std::move(events));
   if (auto passed = pass_on(std::move(group)); !passed) return passed;
@@ -116,7 +126,8 @@ Status StreamThread::step() {
 
 void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
   const Clock::time_point begun = Clock::now();
-  Receipt receipt = full_ ? Receipt{.error = disk_is_full(), .full = true} : apply(batch, at);
+  if (hub_.full()) note_full();
+  Receipt receipt = is_full() ? Receipt{.error = disk_is_full(), .full = true} : apply(batch, at);
   const Clock::time_point ended = Clock::now();
   if (receipt.error) {
     monitor_.count_rejected();
@@ -133,7 +144,46 @@ void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
     // out.
     if (!receipt.unjudged) vitals_.stream.window_txns += batch.history->txn_count();
   }
+  if (receipt.error) {
+    if (batch.done) batch.done(receipt);
+    return;
+  }
   group.answers.emplace_back(std::move(batch.done), std::move(receipt));
+}
+
+bool StreamThread::is_full() const {
+  return (full_ && Clock::now() < try_again_) || hub_.full();
+}
+
+void StreamThread::note_full() {
+  try_again_ = Clock::now() + kFullLogPause;
+  if (!std::exchange(full_, true) && options_.note) {
+    options_.note(disk_is_full().to_string() + "; batches are refused until then");
+  }
+}
+
+std::optional<Receipt> StreamThread::write(const LogRecord& record) {
+  if (state_ == nullptr) return std::nullopt;
+  LogWriter& log = state_->log();
+  const std::uint64_t end = log.end();
+  this->log(record);
+  const Status written = log.flush();
+  if (written) {
+    logged_ = false;
+    flushed_ = true;
+    if (std::exchange(full_, false) && options_.note) options_.note("the disk has room again");
+    return std::nullopt;
+  }
+  const bool full = log.full();
+  if (full) note_full();
+  take_back(end);
+  if (!full && !broken_) broken_ = written.error();
+  return Receipt{.error = full ? disk_is_full() : written.error(), .full = full};
+}
+
+void StreamThread::take_back(std::uint64_t end) {
+  if (state_ == nullptr) return;
+  if (Status cut = state_->log().cut(end); !cut && !broken_) broken_ = cut.error();
 }
 
 Receipt StreamThread::apply(const Batch& batch, StreamTime at) {
@@ -145,25 +195,35 @@ Receipt StreamThread::apply(const Batch& batch, StreamTime at) {
   const auto found = source_of(batch.source, at);
   if (!found.ok()) return {.error = found.error()};
   SourceStream& source = **found;
-  if (source.judged()) {
-    if (auto taken = source.stream.append(batch.history, at); !taken) {
+  const bool judged = source.judged();
+  const std::size_t txns = judged ? batch.history->txn_count() : 0;
+  const std::uint64_t end = state_ == nullptr ? 0 : state_->log().end();
+  using Kind = LogRecord::Kind;
+  const auto problem =
+      write({.kind = source.number == 0 ? Kind::Batch : Kind::SourceBatch,
+             .time = at.count(),
+             .txns = source.given + txns,
+             .source = source.number,
+             .id = batch.id,
+             .position = batch.position,
+             .history = judged ? std::string_view(batch.binary) : std::string_view()});
+  if (problem) return *problem;
+  if (judged) {
+    const Status taken = source.stream.append(batch.history, at);
+    if (!taken && given_to(source.stream) == source.given) {
+      take_back(end);
       return {.error = taken.error()};
     }
+    // It was taken, but something else could not be moved out of memory.
+    if (!taken && options_.note) options_.note(taken.error().to_string());
+    if (!taken) note_full();
     source.changed = true;
     source.fed = at;
-    source.given += batch.history->txn_count();
-    progress_.given += batch.history->txn_count();
+    source.given += txns;
+    progress_.given += txns;
   }
   remember(batch);
-  using Kind = LogRecord::Kind;
-  log({.kind = source.number == 0 ? Kind::Batch : Kind::SourceBatch,
-       .time = at.count(),
-       .txns = source.given,
-       .source = source.number,
-       .id = batch.id,
-       .position = batch.position,
-       .history = source.judged() ? std::string_view(batch.binary) : std::string_view()});
-  return {.error = {}, .unjudged = !source.judged()};
+  return {.error = {}, .unjudged = !judged};
 }
 
 Result<SourceStream*> StreamThread::source_of(const std::string& name, StreamTime at) {
@@ -187,15 +247,15 @@ Receipt StreamThread::doubt(const Batch& batch, StreamTime at) {
   const auto found = source_of(batch.source, at);
   if (!found.ok()) return {.error = found.error()};
   SourceStream& source = **found;
-  remember(batch);
-  SourceEvents told{source.number, source.name, source.poll()};
   Doubt doubt = *batch.doubt;
   doubt.number = source.doubt.number + 1;
   doubt.at = at;
-  source.add(doubt);
   LogRecord record = record_of(source, doubt);
   record.position = batch.position;
-  log(record);
+  if (const auto problem = write(record)) return *problem;
+  remember(batch);
+  SourceEvents told{source.number, source.name, source.poll()};
+  source.add(doubt);
   told.doubts.push_back(std::move(doubt));
   last_words_.push_back(std::move(told));
   return {};
@@ -229,36 +289,32 @@ void StreamThread::log(const LogRecord& record) {
   changed_ = true;
 }
 
-// If the disk is full, all waits here for room: what was applied is answered only when it is on
-// disk, and nothing else is applied meanwhile.
+// The records of batches are in the file already. If there is no room for the others, events wait:
+// they are told only when all that they follow from is on disk.
 Status StreamThread::pass_on(Committer::Group group) {
-  if (full_) {  // These were refused; they need not wait.
-    for (auto& [done, receipt] : std::exchange(group.answers, {})) {
-      if (done) done(receipt);
-    }
-  }
-  for (auto& answer : group.answers) held_.answers.push_back(std::move(answer));
-  for (SourceEvents& events : group.events) held_.events.push_back(std::move(events));
-  held_.durable = logged_;
+  for (SourceEvents& events : group.events) held_.push_back(std::move(events));
+  group.events.clear();
   if (logged_) {
     const Status flushed = state_->log().flush();
-    const bool was_full = std::exchange(full_, !flushed && state_->log().full());
-    if (full_ != was_full && options_.note) {
-      options_.note(full_ ? disk_is_full().to_string() + "; batches are refused until then"
-                          : std::string("the disk has room again"));
+    if (flushed) {
+      logged_ = false;
+      flushed_ = true;
+    } else if (state_->log().full()) {
+      note_full();
+    } else if (!broken_) {
+      broken_ = flushed.error();
     }
-    const bool stops = options_.stop != nullptr && *options_.stop;
-    if (full_ && !stops) return {};
-    if (!flushed) {
-      for (auto& [done, receipt] : std::exchange(held_.answers, {})) {
-        if (!receipt.error) receipt = {.error = flushed.error(), .full = full_};
-        if (done) done(receipt);
-      }
-      return flushed;
-    }
-    logged_ = false;
   }
-  committer_->add(std::exchange(held_, {}));
+  if (broken_) {
+    for (auto& [done, receipt] : group.answers) {
+      if (done) done({.error = *broken_});
+    }
+    return *broken_;
+  }
+  if (!logged_) group.events = std::exchange(held_, {});
+  group.durable = flushed_;
+  if (!group.answers.empty() || !group.events.empty()) flushed_ = false;
+  committer_->add(std::move(group));
   return committer_->failed() ? committer_->drain() : Status();
 }
 
@@ -281,17 +337,22 @@ Result<StreamSummary> StreamThread::finish() {
   group.events = sources_.poll();
   if (auto passed = pass_on(std::move(group)); !passed) return passed.error();
   tell_monitor();
-  if (state_ != nullptr) {
-    if (auto saved = checkpoint(); !saved) return saved.error();
-  } else {
-    if (auto drained = committer_->drain(); !drained) return drained.error();
-    if (auto told = hub_.drain(); !told) return told.error();
+  if (auto drained = committer_->drain(); !drained) return drained.error();
+  if (state_ == nullptr) {
+    if (auto told = hub_.drain(); !told.ok()) return told.error();
+    return summary;
   }
+  // What is known is told all the same. After a restart it is judged once more.
+  if (logged_ || hub_.full()) {
+    if (options_.note) options_.note(disk_is_full().to_string() + "; the end is not saved");
+    return summary;
+  }
+  if (auto saved = checkpoint(); !saved) return saved.error();
   return summary;
 }
 
 bool StreamThread::checkpoint_is_due() const {
-  if (state_ == nullptr || !changed_ || full_) return false;
+  if (state_ == nullptr || !changed_ || full_ || hub_.full()) return false;
   const auto pause = Clock::now() - checkpointed_;
   // A checkpoint waits for the end of a sweep of the stream, but at most one more interval.
   const auto& all = sources_.all();
@@ -303,13 +364,16 @@ bool StreamThread::checkpoint_is_due() const {
 }
 
 Status StreamThread::checkpoint() {
-  if (auto settled = settle(); !settled) return settled;
-  Status saved;
+  const auto settled = settle();
+  if (!settled.ok()) return settled.error();
+  Status saved = *settled ? Status() : Status(disk_is_full());
   for (auto& [number, source] : sources_.all()) {
     if (!source.changed || !saved) continue;
     saved = source.stream.save(sources_.checkpoint_file(number));
     source.saving = false;
-    if (saved) source.changed = false;
+    if (!saved) continue;
+    source.changed = false;
+    source.saved = source.given;
   }
   if (saved) {
     if (auto begun = begin_log(); !begun) return begun;
@@ -319,7 +383,9 @@ Status StreamThread::checkpoint() {
 }
 
 Status StreamThread::begin_checkpoint() {
-  if (auto settled = settle(); !settled) return settled;
+  const auto settled = settle();
+  if (!settled.ok()) return settled.error();
+  if (!*settled) return {};
   for (auto& [number, source] : sources_.all()) {
     if (!source.changed) continue;
     if (auto begun = source.stream.begin_save(sources_.checkpoint_file(number)); !begun) {
@@ -327,6 +393,7 @@ Status StreamThread::begin_checkpoint() {
       return {};
     }
     source.saving = true;
+    source.saving_given = source.given;
     source.changed = false;
   }
   saving_ = true;
@@ -344,20 +411,24 @@ void StreamThread::watch_checkpoint() {
       continue;
     }
     source.saving = false;
-    if (*saved) continue;
+    if (*saved) {
+      source.saved = source.saving_given;
+      continue;
+    }
     source.changed = true;
     save_problem_ = saved->error();
   }
   if (all) end_checkpoint(save_problem_ ? Status(*save_problem_) : Status());
 }
 
-Status StreamThread::settle() {
-  if (auto drained = committer_->drain(); !drained) return drained;
+Result<bool> StreamThread::settle() {
+  if (auto drained = committer_->drain(); !drained) return drained.error();
   checkpointed_ = Clock::now();
-  if (auto drained = hub_.drain(); !drained) return drained;
+  const auto drained = hub_.drain();
+  if (!drained.ok() || !*drained) return drained;
   // If this fails, the old counters are still right: later events are counted anew at a restart.
   static_cast<void>(hub_.save_counters());
-  return {};
+  return true;
 }
 
 Status StreamThread::begin_log() {
@@ -375,10 +446,10 @@ Status StreamThread::begin_log() {
 
 void StreamThread::end_checkpoint(const Status& saved) {
   saving_ = false;
-  if (saved) return state_->remove_old_logs();
+  const Status ended = saved ? state_->remove_old_logs(sources_) : saved;
   // Without a checkpoint nothing is lost: the old logs are kept and have everything.
-  if (options_.note && !std::exchange(told_trouble_, true)) {
-    options_.note("no checkpoint: " + saved.error().to_string());
+  if (!ended && options_.note && !std::exchange(told_trouble_, true)) {
+    options_.note("no checkpoint: " + ended.error().to_string());
   }
 }
 

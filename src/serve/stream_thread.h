@@ -46,6 +46,15 @@ class StreamThread {
   // The time of day, but never earlier than the last time, also across restarts.
   [[nodiscard]] StreamTime now();
   [[nodiscard]] Status begin_after_repair();
+  // Whether batches are refused because the disk is full.
+  [[nodiscard]] bool is_full() const;
+  // The disk is full: batches are refused for a moment.
+  void note_full();
+  // Writes a record to the log before what it says is done, so that nothing is done that is not
+  // logged. The error is a disk that is full or fails; the record is taken back then.
+  [[nodiscard]] std::optional<Receipt> write(const LogRecord& record);
+  // Takes back the last record, of a batch that the stream refused.
+  void take_back(std::uint64_t end);
   // Applies a batch, counts it, and adds its answer to `group`.
   void take(Batch& batch, StreamTime at, Committer::Group& group);
   [[nodiscard]] Receipt apply(const Batch& batch, StreamTime at);
@@ -67,7 +76,8 @@ class StreamThread {
   [[nodiscard]] Status checkpoint();
   [[nodiscard]] Status begin_checkpoint();
   // Waits until everything done so far, input and events, is on disk; a checkpoint requires that.
-  [[nodiscard]] Status settle();
+  // False: the disk is full.
+  [[nodiscard]] Result<bool> settle();
   [[nodiscard]] Status begin_log();
   // Looks whether the checkpoint that is being saved is complete.
   void watch_checkpoint();
@@ -89,9 +99,12 @@ class StreamThread {
   Vitals vitals_;
   std::optional<Committer> committer_;
   std::atomic<bool> failed_{false};
-  Committer::Group held_;              // What waits until the log is flushed.
-  bool full_ = false;                  // The log could not be flushed, since the disk is full.
-  bool logged_ = false;                // Something was logged since the last flush.
+  std::vector<SourceEvents> held_;     // What waits until the log is flushed.
+  bool full_ = false;                  // The last batch found no room on the disk.
+  Clock::time_point try_again_{};      // Until then batches are refused without trying.
+  bool logged_ = false;                // Something was logged that is not flushed.
+  bool flushed_ = false;               // Something was flushed that is not passed on to be synced.
+  std::optional<Error> broken_;        // The log cannot be written.
   bool changed_ = false;               // Something was logged since the last checkpoint began.
   bool saving_ = false;                // A checkpoint is being saved in the background.
   std::optional<Error> save_problem_;  // Of that checkpoint.

@@ -164,8 +164,8 @@ class TcpServer::Connection {
       return false;
     }
     const std::string_view source = said.member("source").text().value_or("");
-    if (source.size() > Sources::kMaxNameBytes) {
-      answer_now(refusal("the name of the source is too long"));
+    if (!is_source_name(source)) {
+      answer_now(refusal(fmt::format("source {}", kNoSourceName)));
       return false;
     }
     if (client.size() > kMaxClientName) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdlib>
 #include <utility>
 
 #include "net/hmac.h"
-#include "serve/state_folder.h"
+#include "serve/small_file.h"
 
 namespace ouro::serving {
 namespace {
@@ -38,11 +38,15 @@ Result<std::unique_ptr<Webhook>> Webhook::start(Options options, EventHub& hub) 
   if (!client.ok()) return client.error();
   std::uint64_t delivered = 0;
   if (!options.file.empty()) {
-    if (std::ifstream file(options.file); file && !(file >> delivered)) {
-      Error error;
-      error.file = options.file;
-      error.what = "expected the number of an event; remove the file to deliver all events again";
-      return error;
+    const SealedText saved = read_sealed(options.file);
+    const bool missing = saved.state == SealedText::State::Missing;
+    if (saved.state == SealedText::State::Whole) {
+      const std::uint64_t said = std::strtoull(saved.text.c_str(), nullptr, 10);
+      delivered = std::min(hub.last(), said);
+    } else if (!missing && !options.repair) {
+      return damaged_file(options.file, "is damaged");
+    } else if (!missing && options.note) {
+      options.note("lost: " + options.file + " is damaged: all events are delivered again");
     }
   }
   hub.delivered(delivered);
@@ -90,7 +94,7 @@ void Webhook::deliver_all() {
       delivered_ = line.number;
     }
     if (delivered_ != before && !options_.file.empty()) {
-      if (auto kept = replace_file(options_.file, std::to_string(delivered_) + '\n'); !kept) {
+      if (auto kept = write_sealed(options_.file, std::to_string(delivered_) + '\n'); !kept) {
         note(kept.error().to_string());
       } else {
         hub_.delivered(delivered_);

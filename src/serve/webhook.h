@@ -22,10 +22,11 @@ class Webhook {
     std::string url;
     std::string secret;  // For signatures; empty: none.
     std::string file;    // Keeps the number of the last event delivered; empty: it is not kept.
+    bool repair = false;  // If it is damaged, deliver all events that are kept again.
     // Takes messages for the user; may be empty.
     std::function<void(const std::string&)> note;
   };
-  // Fails if the URL is not valid or the file does not hold a number. `hub` must outlive it.
+  // Fails if the URL is not valid or the file is damaged. `hub` must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Webhook>> start(Options options, EventHub& hub);
   // Calls end(), and waits for the delivery that is under way.
   ~Webhook();

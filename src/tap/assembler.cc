@@ -580,7 +580,8 @@ void Assembler::place_client(Pending& pending) {
     Operations reads = reads_of(execution, pending.start, i >= write_at ? own : nothing);
     if (!reads.empty()) parts.emplace_back(&execution, std::move(reads));
   }
-  if (!pending.start && options_.split && !txn.automatic) {
+  if (revived || (!pending.start && options_.split && !txn.automatic)) {
+    totals_.revived += revived ? 1 : 0;
     placed.operations = std::move(writes);
     return place_split(txn, std::move(placed), std::move(parts));
   }
@@ -593,39 +594,22 @@ void Assembler::place_client(Pending& pending) {
   for (auto& part : parts) {
     std::move(part.second.begin(), part.second.end(), std::back_inserter(placed.operations));
   }
-  if (revived) {
-    Operations reads = std::exchange(placed.operations, {});
-    return place_apart(std::move(placed), std::move(reads), std::move(writes));
-  }
   std::move(writes.begin(), writes.end(), std::back_inserter(placed.operations));
   totals_.without_start += !placed.operations.empty() && !placed.start ? 1 : 0;
   emit(placed);
 }
 
-void Assembler::place_apart(Placed placed, Operations reads, Operations writes) {
-  ++totals_.revived;
-  const std::string name = placed.name;
-  const Nanos began = std::exchange(placed.began, 0);
-  const std::optional<Position> commit = std::exchange(placed.commit, std::nullopt);
-  placed.name += ".1";
-  placed.operations = std::move(reads);
-  emit(placed);
-  placed.name = name;
-  placed.began = began;
-  placed.start = placed.commit = commit;
-  placed.operations = std::move(writes);
-  emit(placed);
-}
-
 void Assembler::place_split(const ClientTxn& txn, Placed placed,
                             std::vector<std::pair<const Execution*, Operations>> parts) {
+  const std::optional<Position> snapshot = placed.start;
   const std::optional<Position> commit = std::exchange(placed.commit, std::nullopt);
   Operations writes = std::move(placed.operations);
   const std::string name = placed.name;
   const Nanos began = std::exchange(placed.began, 0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     placed.name = fmt::format("{}.{}", name, i + 1);
-    placed.start = moment_of(*parts[i].first, txn.session, parts[i].second);
+    placed.start =
+        snapshot ? *snapshot : moment_of(*parts[i].first, txn.session, parts[i].second);
     placed.operations = std::move(parts[i].second);
     emit(placed);
   }

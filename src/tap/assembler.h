@@ -198,8 +198,8 @@ class Assembler {
                                                                    const std::string& row,
                                                                    std::size_t nth,
                                                                    std::size_t entries);
-  // The reads of a transaction at its snapshot, and its writes at its commit.
-  void place_apart(Placed placed, Operations reads, Operations writes);
+  // Each statement's reads at its snapshot or that of the transaction, and the writes, which
+  // `placed` has, at the commit.
   void place_split(const ClientTxn& txn, Placed placed,
                    std::vector<std::pair<const Execution*, Operations>> parts);
   // The reads of an execution that can be judged.

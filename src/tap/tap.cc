@@ -17,13 +17,12 @@ namespace {
 // Why there is no tap for databases of which one could be expected.
 std::string_view not_tapped(std::string_view scheme) {
   if (scheme == "tidb") {
-    return "a tap needs snapshots that can be compared with the log, which TiDB's protocol does not "
-           "tell of other clients' transactions; `ouro run tidb://…` judges TiDB by the timestamps "
-           "of its own driver";
+    return "a tap needs snapshots that can be compared with a log of commits, which TiDB does not "
+           "give; `ouro run tidb://…` judges TiDB by its timestamps";
   }
   if (scheme == "mariadb" || scheme == "mysql" || scheme == "galera") {
-    return "MariaDB does not tell which transactions a snapshot sees, so that there is no exact "
-           "order of reads and commits for a tap; `ouro run mariadb://…` records its order of commits";
+    return "MariaDB does not tell which transactions a snapshot sees, so a tap would have no exact "
+           "order; `ouro run mariadb://…` records the order of its commits";
   }
   return {};
 }
