@@ -118,17 +118,23 @@ TEST(LeftOutTest, PredicatesAreEvaluatedIfTheirResultsAreKnown) {
   }
 }
 
-// The session wrote a row that its select missed.
+// Whether the session wrote a row that its select missed is found out by observation.
 TEST(LeftOutTest, BelowPrefixVersionOrdersDoNotJudgeReadsThatDoNotSayWhatTheySaw) {
   constexpr char kMissed[] =
       R"({"session":"a","ops":[["w","x",1]]}
 {"session":"a","ops":[["select",{"eq":["@key","x"]},[]]]}
 {"key":"x","versions":[1],"complete":true}
 )";
+  constexpr char kEarlier[] =
+      R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["select",{"eq":["@key","x"]},[]]]}
+{"key":"x","versions":[1],"complete":true}
+)";
   for (const Level level : {Level::ReadAtomic, Level::Causal}) {
-    EXPECT_EQ(left(kMissed, level, Evidence::Versions),
+    EXPECT_EQ(left(kEarlier, level, Evidence::Versions),
               "1 predicate read does not say what it saw, so what it missed is judged from prefix "
               "up only");
+    EXPECT_EQ(left(kMissed, level, Evidence::Versions), "-");
     EXPECT_EQ(left(kMissed, level), "-");
   }
   EXPECT_EQ(left(kMissed, Level::Prefix, Evidence::Versions), "-");
