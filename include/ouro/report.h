@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "ouro/check.h"
+#include "ouro/check_segments.h"
 #include "ouro/examine.h"
 #include "ouro/explain.h"
 #include "ouro/history.h"
@@ -48,6 +49,7 @@ struct ReportOptions {
     std::uint64_t operations = 0;
   };
   std::optional<Whole> whole;
+  std::span<const SegmentVerdict> segments;  // CheckedSegments::segments, if it was checked so.
   std::optional<double> load_seconds;   // How long reading took, if it is to be told,
   std::optional<double> check_seconds;  // and how long checking took.
   std::optional<Outcome> observed;      // Examination::observed, if known.
