@@ -10,16 +10,16 @@
 namespace ouro::oracle {
 namespace {
 
-using State = std::map<std::int64_t, Value>;
+using BatchState = std::map<std::int64_t, Value>;
 
-struct PlannedOp {
+struct BatchOp {
   OpKind kind = OpKind::Read;
   std::int64_t key = 0;
   Value value;
   Value desired = Value::small(1);  // What a compare-and-set is to write.
 };
 
-struct Planned {
+struct BatchTxn {
   std::size_t session = 0;
   TxnStatus status = TxnStatus::Committed;
   bool applied = true;
@@ -27,12 +27,12 @@ struct Planned {
   std::int64_t completed = 0;
   std::int64_t point = 0;  // When it takes effect.
   bool ends = true;        // Whether `completed` is recorded.
-  std::vector<PlannedOp> ops;
+  std::vector<BatchOp> ops;
 };
 
-class Maker {
+class BatchMaker {
  public:
-  Maker(std::uint64_t seed, const BatchShape& shape) : random_(seed), shape_(shape) {}
+  BatchMaker(std::uint64_t seed, const BatchShape& shape) : random_(seed), shape_(shape) {}
 
   History run() {
     for (std::size_t batch = 0; batch < shape_.batches; ++batch) plan_batch(batch);
@@ -51,7 +51,7 @@ class Maker {
     const std::size_t count = 1 + below(shape_.batch);
     std::vector<std::int64_t> free(shape_.sessions, static_cast<std::int64_t>(batch) * kBatch + 1);
     for (std::size_t i = 0; i < count; ++i) {
-      Planned txn;
+      BatchTxn txn;
       txn.session = below(shape_.sessions);
       std::int64_t& from = free[txn.session];
       txn.invoked = from + static_cast<std::int64_t>(below(8));
@@ -82,7 +82,7 @@ class Maker {
     }
   }
 
-  void plan_ops(Planned& txn) {
+  void plan_ops(BatchTxn& txn) {
     const std::size_t count = 1 + below(shape_.max_ops);
     for (std::size_t i = 0; i < count; ++i) {
       const auto key = static_cast<std::int64_t>(below(shape_.keys));
@@ -107,22 +107,22 @@ class Maker {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return txns_[a].point < txns_[b].point;
     });
-    std::vector<std::pair<std::int64_t, State>> states{{0, {}}};
+    std::vector<std::pair<std::int64_t, BatchState>> states{{0, {}}};
     for (const std::size_t i : order) {
-      Planned& txn = txns_[i];
+      BatchTxn& txn = txns_[i];
       std::size_t seen = states.size() - 1;
       if (shape_.snapshots) {
         while (seen > 0 && states[seen].first > txn.invoked) --seen;
       }
       if (chance(shape_.stale)) seen -= std::min(seen, 1 + below(3));
-      State view = states[seen].second;
-      State newest = states.back().second;
-      for (PlannedOp& op : txn.ops) do_op(op, view, newest);
+      BatchState view = states[seen].second;
+      BatchState newest = states.back().second;
+      for (BatchOp& op : txn.ops) do_op(op, view, newest);
       if (txn.applied) states.emplace_back(txn.point, newest);
     }
   }
 
-  void do_op(PlannedOp& op, State& view, State& newest) {
+  void do_op(BatchOp& op, BatchState& view, BatchState& newest) {
     if (op.kind == OpKind::Write) {
       view[op.key] = newest[op.key] = op.value;
       return;
@@ -143,15 +143,15 @@ class Maker {
 
   // In the order in which they ended.
   History write() {
-    std::stable_sort(txns_.begin(), txns_.end(), [](const Planned& a, const Planned& b) {
+    std::stable_sort(txns_.begin(), txns_.end(), [](const BatchTxn& a, const BatchTxn& b) {
       return a.completed < b.completed;
     });
     HistoryBuilder b;
-    for (const Planned& txn : txns_) {
+    for (const BatchTxn& txn : txns_) {
       b.begin_txn(b.session(static_cast<std::int64_t>(txn.session)));
       b.status(txn.status);
       b.clocks(txn.invoked, txn.ends ? txn.completed : kNoClock);
-      for (const PlannedOp& op : txn.ops) {
+      for (const BatchOp& op : txn.ops) {
         const KeyId key = b.key(op.key);
         if (op.kind == OpKind::Write) {
           b.write(key, op.value);
@@ -167,14 +167,14 @@ class Maker {
 
   std::mt19937_64 random_;
   const BatchShape& shape_;
-  std::vector<Planned> txns_;
+  std::vector<BatchTxn> txns_;
   std::size_t written_ = 0;
 };
 
 }  // namespace
 
 History random_batches(std::uint64_t seed, const BatchShape& shape) {
-  return Maker(seed, shape).run();
+  return BatchMaker(seed, shape).run();
 }
 
 }  // namespace ouro::oracle

@@ -46,6 +46,8 @@ struct SegmentsOptions {
   // was invoked before the cut, leaves what is behind the cut undecided.
   std::uint64_t ahead = 10'000;
   std::size_t piece_bytes = std::size_t{4} << 20;  // As for HistoryPieces::open().
+  // Where to write a certificate (ouro/certificate.h) if the history holds; empty: nowhere.
+  std::string certificate;
   std::size_t examples = 1;                        // Of violations, of each kind.
   const std::atomic<bool>* cancelled = nullptr;    // Turns true: stop after the piece at hand.
 };

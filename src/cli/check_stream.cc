@@ -88,6 +88,7 @@ Result<InPieces> PieceChecker::check_by_timestamps(const std::string& path) cons
 Result<InPieces> PieceChecker::check_by_segments(const std::string& path) const {
   auto by_segments = options<SegmentsOptions>();
   by_segments.threads = flags_.input.threads;
+  by_segments.certificate = flags_.certificate;
   if (flags_.segment > 0) by_segments.least = by_segments.ahead = flags_.segment;
   auto checked = check_segments(path, by_segments);
   if (!checked.ok()) return checked.error();
@@ -139,6 +140,13 @@ int PieceChecker::check_one(const std::string& path) {
 
 // An undecided verdict has no certificate.
 int PieceChecker::write_certificate_of(const InPieces& checked) const {
+  if (evidence_ == Evidence::Observed && !flags_.certificate.empty() &&
+      checked.verdict.outcome == Outcome::Violated) {
+    print_error(fmt::format(
+        "ouro: no certificate: {} was not written, as there is none of what segments violate; "
+        "check the history as a whole, or the lines around the violation, to have one\n",
+        flags_.certificate));
+  }
   if (!checked.certificate) return kHolds;
   const auto status = write_certificate(*checked.certificate, flags_.certificate);
   return status ? kHolds : fail(status.error());

@@ -17,7 +17,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -25,6 +28,8 @@
 #include "base/temporary_folder.h"
 #include "check/left_out.h"
 #include "history/real_time.h"
+#include "ouro/certificate.h"
+#include "ouro/format.h"
 #include "ouro/pieces.h"
 #include "stream/segmenter.h"
 
@@ -42,6 +47,7 @@ struct Decided {
   std::int64_t completed = kNoClock;
   std::int64_t asked_until = kNoClock;
   SegmentOutcome outcome;  // With its history only if it is violated, and no earlier one is.
+  std::filesystem::path section;  // Where its part of a certificate is, if that is wanted.
 };
 
 class SegmentsCheck {
@@ -70,6 +76,7 @@ class SegmentsCheck {
   Result<Decided> decide(std::unique_ptr<Segment> segment) const;
   void conclude(CheckedSegments& out);
   void judge(CheckedSegments& out) const;
+  Status certify(const CheckedSegments& out) const;
   [[nodiscard]] std::string why_undecided() const;
   [[nodiscard]] bool stands(const Decided& decided) const;
   [[nodiscard]] bool stopped() const { return !stopped_.empty(); }
@@ -82,6 +89,7 @@ class SegmentsCheck {
   TemporaryFolder folder_;
   Segmenter segmenter_;
   Coverage coverage_;
+  HistoryIdentity identity_;  // If there is to be a certificate.
   std::deque<Running> running_;
   std::vector<Decided> decided_;
   std::uint64_t first_violated_ = ~std::uint64_t{0};  // Where the first such segment begins.
@@ -101,7 +109,7 @@ Result<Decided> SegmentsCheck::decide(std::unique_ptr<Segment> segment) const {
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start_);
     options.time_limit = std::max(std::chrono::milliseconds(1), options_.time_limit - spent);
   }
-  auto outcome = segment->decide(level_, options);
+  auto outcome = segment->decide(level_, options, !options_.certificate.empty());
   if (!outcome.ok()) return outcome.error();
   Decided decided{.verdict = {.first = segment->first + 1,
                               .last = segment->end,
@@ -109,8 +117,16 @@ Result<Decided> SegmentsCheck::decide(std::unique_ptr<Segment> segment) const {
                               .reason = outcome->reason},
                   .completed = segment->completed,
                   .asked_until = segment->asked_until,
-                  .outcome = {}};
+                  .outcome = {},
+                  .section = {}};
+  if (!outcome->section.empty()) {
+    decided.section = folder_.path() / fmt::format("{}.section", segment->number);
+    const Status written = write_file(decided.section.string(), outcome->section);
+    if (!written.ok()) return written.error();
+  }
   if (outcome->outcome == Outcome::Violated) decided.outcome = *std::move(outcome);
+  std::error_code ignored;
+  if (!segment->file.empty()) std::filesystem::remove(segment->file, ignored);
   return decided;
 }
 
@@ -174,7 +190,11 @@ Status SegmentsCheck::take(std::shared_ptr<const History> piece) {
 }
 
 Status SegmentsCheck::read_all(HistoryPieces& pieces) {
-  const auto read = [&] { return pieces.next(); };
+  const auto read = [&] {
+    auto piece = pieces.next();
+    if (!options_.certificate.empty() && piece.ok() && *piece != nullptr) identity_.add(**piece);
+    return piece;
+  };
   for (auto coming = std::async(std::launch::async, read);;) {
     auto piece = coming.get();
     if (!piece.ok()) return piece.error();
@@ -268,6 +288,26 @@ void SegmentsCheck::judge(CheckedSegments& out) const {
   }
 }
 
+// Of what holds: the parts of all segments, one behind the other.
+Status SegmentsCheck::certify(const CheckedSegments& out) const {
+  SegmentsCertificateWriter writer;
+  const SegmentsClaim claim{.level = level_,
+                            .clock_drift = options_.clock_drift,
+                            .segments = decided_.size(),
+                            .txns = out.txns,
+                            .ops = out.operations,
+                            .fingerprint = identity_.fingerprint()};
+  if (Status begun = writer.begin(options_.certificate, claim); !begun.ok()) return begun;
+  for (const Decided& decided : decided_) {
+    std::ifstream file(decided.section, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    if (Status added = writer.add(text); !added.ok()) return added;
+    std::error_code ignored;
+    std::filesystem::remove(decided.section, ignored);
+  }
+  return writer.finish();
+}
+
 Result<CheckedSegments> SegmentsCheck::run(const std::string& path) {
   if (Status drift = check_clock_drift(options_.clock_drift); !drift.ok()) return drift.error();
   auto folder = TemporaryFolder::make("ouro");
@@ -288,6 +328,9 @@ Result<CheckedSegments> SegmentsCheck::run(const std::string& path) {
   out.operations = ops_;
   conclude(out);
   judge(out);
+  if (!options_.certificate.empty() && out.verdict.outcome == Outcome::Holds) {
+    if (Status written = certify(out); !written.ok()) return written.error();
+  }
   return out;
 }
 

@@ -13,7 +13,7 @@ std::string session_text(const History& history, TxnId txn) {
   return history.text(history.session_name(history.session(txn)));
 }
 
-void Floating::add(const History& history, TxnId txn, std::uint64_t place, KeyTable& keys) {
+void Floating::add(const History& history, TxnId txn, std::uint64_t place, SegmentKeys& keys) {
   Copier copier;
   copier.add({std::make_shared<const History>(history), txn});
   auto alone = copier.freeze();
@@ -31,7 +31,7 @@ void Floating::add(const History& history, TxnId txn, std::uint64_t place, KeyTa
 }
 
 // A compare-and-set that failed may have read anything.
-void Floating::find_read(const History& history, TxnId txn, KeyTable& keys,
+void Floating::find_read(const History& history, TxnId txn, SegmentKeys& keys,
                          std::vector<std::uint64_t>& found) const {
   for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
     const Op op = history.op(id);
@@ -54,7 +54,7 @@ void Floating::find_session(const std::string& session, std::vector<std::uint64_
   found.insert(found.end(), of_session->second.begin(), of_session->second.end());
 }
 
-Floating::Txn Floating::take_one(std::uint64_t place, KeyTable& keys) {
+Floating::Txn Floating::take_one(std::uint64_t place, SegmentKeys& keys) {
   const auto forget = [place](auto& places, const auto& of) {
     const auto found = places.find(of);
     if (found == places.end()) return;
@@ -74,7 +74,7 @@ Floating::Txn Floating::take_one(std::uint64_t place, KeyTable& keys) {
   return txn;
 }
 
-std::vector<Floating::Txn> Floating::take(const std::vector<Source>& txns, KeyTable& keys) {
+std::vector<Floating::Txn> Floating::take(const std::vector<Source>& txns, SegmentKeys& keys) {
   std::vector<Txn> out;
   if (empty()) return out;
   std::vector<std::uint64_t> found;

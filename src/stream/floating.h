@@ -31,19 +31,19 @@ class Floating {
   };
 
   [[nodiscard]] bool empty() const { return txns_.empty(); }
-  void add(const History& history, TxnId txn, std::uint64_t place, KeyTable& keys);
+  void add(const History& history, TxnId txn, std::uint64_t place, SegmentKeys& keys);
   // Takes out those of which a segment with `txns` may tell that they happened, in the order of
   // their places: a transaction of the segment may have read what they wrote, or their session went
   // on.
-  [[nodiscard]] std::vector<Txn> take(const std::vector<Source>& txns, KeyTable& keys);
+  [[nodiscard]] std::vector<Txn> take(const std::vector<Source>& txns, SegmentKeys& keys);
   void clear();
 
  private:
   using Version = std::pair<KeyNumber, KeptValue>;
-  void find_read(const History& history, TxnId txn, KeyTable& keys,
+  void find_read(const History& history, TxnId txn, SegmentKeys& keys,
                  std::vector<std::uint64_t>& found) const;
   void find_session(const std::string& session, std::vector<std::uint64_t>& found) const;
-  Txn take_one(std::uint64_t place, KeyTable& keys);
+  Txn take_one(std::uint64_t place, SegmentKeys& keys);
 
   std::map<std::uint64_t, Txn> txns_;  // By place.
   absl::flat_hash_map<std::string, std::vector<std::uint64_t>> by_session_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ouro/certificate.h"
 #include "ouro/format.h"
 #include "ouro/history_builder.h"
 #include "stream/copier.h"
@@ -61,41 +62,75 @@ Status Segment::put_away(const std::filesystem::path& folder) {
   return {};
 }
 
+Result<History> Segment::load() const {
+  if (file.empty()) return history;
+  return read_history(file.string(), {.format = Format::NativeBinary});
+}
+
 // A session with the name of the readers' is not theirs: nobody names one like that by chance, and
 // if somebody does, the order of that session is kept as well.
-Result<History> Segment::whole(std::int64_t clock_drift) const {
-  History h = history;
-  if (!file.empty()) {
-    auto read = read_history(file.string(), {.format = Format::NativeBinary});
-    if (!read.ok()) return read.error();
-    h = *std::move(read);
-  }
+Result<History> Segment::whole(const History& txns, std::int64_t clock_drift) const {
   Copier copier;
-  const auto source = std::make_shared<const History>(h);
-  for (std::size_t t = 0; t < h.txn_count(); ++t) copier.add({source, TxnId{t}});
+  const auto source = std::make_shared<const History>(txns);
+  for (std::size_t t = 0; t < txns.txn_count(); ++t) copier.add({source, TxnId{t}});
   HistoryBuilder& builder = copier.builder();
   for (const auto& [key, value] : initial) {
-    builder.initial(same_key(h, key, builder), value.in(builder));
+    builder.initial(same_key(txns, key, builder), value.in(builder));
   }
   // The cut behind the segment was found by clocks that are later still, so nothing overflows.
   const std::int64_t invoked = completed == kNoClock ? kNoClock : completed + clock_drift + 1;
-  if (!final.empty()) Readers(h, invoked, builder).add(final);
+  if (!final.empty()) Readers(txns, invoked, builder).add(final);
   return copier.freeze();
 }
 
-Result<SegmentOutcome> Segment::decide(Level level, const CheckOptions& options) const {
-  auto checked = whole(options.clock_drift);
+// The readers come last, so without them the numbers of all else stay the same.
+std::string Segment::section(const History& txns, const Verdict& verdict,
+                             std::int64_t clock_drift) const {
+  SegmentSection out{.first = first, .end = end, .late = {}, .without = {}, .certificate = {}};
+  std::uint64_t next = first;
+  for (const std::uint64_t place : places) {
+    if (place < first) {
+      out.late.push_back(place);
+    } else {
+      for (; next < place; ++next) out.without.push_back(next);
+      ++next;
+    }
+  }
+  for (; next < end; ++next) out.without.push_back(next);
+  Verdict without_readers = verdict;
+  std::erase_if(without_readers.order, [&](TxnId txn) { return txn.index() >= txns.txn_count(); });
+  std::erase_if(without_readers.schedule,
+                [&](const Event& event) { return event.txn.index() >= txns.txn_count(); });
+  std::erase_if(without_readers.sources, [&](const ReadSource& source) {
+    return source.read.index() >= txns.op_count();
+  });
+  out.certificate = make_certificate(txns, std::move(without_readers), clock_drift);
+  return print_section(out);
+}
+
+Result<SegmentOutcome> Segment::decide(Level level, const CheckOptions& options,
+                                       bool certified) const {
+  const auto txns = load();
+  if (!txns.ok()) return txns.error();
+  auto checked = whole(*txns, options.clock_drift);
   if (!checked.ok()) return checked.error();
-  if (checked->txn_count() == 0) return SegmentOutcome{.outcome = Outcome::Holds};
-  auto verdict = check(*checked, level, options);
-  if (!verdict.ok()) return verdict.error();
-  SegmentOutcome out{.outcome = verdict->outcome, .reason = verdict->reason};
+  SegmentOutcome out;
+  out.verdict = {.level = level, .outcome = Outcome::Holds};
+  if (checked->txn_count() > 0) {
+    auto verdict = check(*checked, level, options);
+    if (!verdict.ok()) return verdict.error();
+    out.verdict = *std::move(verdict);
+  }
+  out.outcome = out.verdict.outcome;
+  out.reason = out.verdict.reason;
   if (!(out.outcome == Outcome::Violated ? sound : usable) && out.outcome != Outcome::Undecided) {
     out.outcome = Outcome::Undecided;
     out.reason = doubt;
   }
+  if (certified && out.outcome == Outcome::Holds) {
+    out.section = section(*txns, out.verdict, options.clock_drift);
+  }
   out.history = *std::move(checked);
-  out.verdict = *std::move(verdict);
   return out;
 }
 

@@ -30,15 +30,15 @@ struct UnsettledKey {
   };
   std::vector<Candidate> candidates;
   bool may_be_older = false;  // It may also hold what it held before the segment, which is `older`.
-  KeyState older;
+  SegmentKey older;
 };
 
 struct SegmentOutcome {
   Outcome outcome = Outcome::Undecided;
   std::string reason;  // Undecided: why.
-  // With them the history that was checked and its verdict, if it is violated or wanted.
-  History history;
-  Verdict verdict;
+  History history;  // What was checked,
+  Verdict verdict;  // and what that came to.
+  std::string section;  // Its part of a certificate, if that is wanted and it holds.
 };
 
 struct Segment {
@@ -75,10 +75,16 @@ struct Segment {
 
   // Moves the history to a file in `folder`.
   Status put_away(const std::filesystem::path& folder);
+  // The transactions, from memory or the file.
+  [[nodiscard]] Result<History> load() const;
   // The history to check: with what keys hold before, and with a reader behind.
-  [[nodiscard]] Result<History> whole(std::int64_t clock_drift) const;
-  // Decides it.
-  [[nodiscard]] Result<SegmentOutcome> decide(Level level, const CheckOptions& options) const;
+  [[nodiscard]] Result<History> whole(const History& txns, std::int64_t clock_drift) const;
+  // Decides it; with its part of a certificate if that is `certified`.
+  [[nodiscard]] Result<SegmentOutcome> decide(Level level, const CheckOptions& options,
+                                              bool certified) const;
+  // What a certificate says of it. `verdict` is on whole(`txns`), and holds.
+  [[nodiscard]] std::string section(const History& txns, const Verdict& verdict,
+                                    std::int64_t clock_drift) const;
 };
 
 }  // namespace ouro::segments

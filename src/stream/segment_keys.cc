@@ -89,7 +89,7 @@ Value KeptValue::in(HistoryBuilder& builder) const {
   return builder.row(cells);
 }
 
-std::pair<KeyNumber, bool> KeyTable::find_or_add(const History& history, KeyId key) {
+std::pair<KeyNumber, bool> SegmentKeys::find_or_add(const History& history, KeyId key) {
   const Value name = history.key_name(key);
   const auto next = static_cast<KeyNumber>(states_.size());
   const auto [number, added] = [&]() -> std::pair<KeyNumber, bool> {
@@ -102,29 +102,29 @@ std::pair<KeyNumber, bool> KeyTable::find_or_add(const History& history, KeyId k
   }();
   if (added) {
     states_.push_back(forgotten_
-                          ? KeyState{}
-                          : KeyState{.kind = KeyState::Kind::Known, .value = initial_});
+                          ? SegmentKey{}
+                          : SegmentKey{.kind = SegmentKey::Kind::Known, .value = initial_});
   }
   return {number, added};
 }
 
-KeyNumber KeyTable::number(const History& history, KeyId key) {
+KeyNumber SegmentKeys::number(const History& history, KeyId key) {
   return find_or_add(history, key).first;
 }
 
-bool KeyTable::initial(const History& history, KeyId key) {
+bool SegmentKeys::initial(const History& history, KeyId key) {
   KeptValue value(history, history.initial(key));
   const auto [number, added] = find_or_add(history, key);
   if (forgotten_) return true;
-  KeyState& state = states_[number];
-  if (!added) return state.kind == KeyState::Kind::Known && state.value == value;
+  SegmentKey& state = states_[number];
+  if (!added) return state.kind == SegmentKey::Kind::Known && state.value == value;
   state.value = std::move(value);
   return true;
 }
 
-void KeyTable::forget() {
+void SegmentKeys::forget() {
   forgotten_ = true;
-  std::fill(states_.begin(), states_.end(), KeyState{});
+  std::fill(states_.begin(), states_.end(), SegmentKey{});
 }
 
 }  // namespace ouro::segments

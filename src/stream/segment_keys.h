@@ -42,10 +42,10 @@ class KeptValue {
   std::shared_ptr<const std::string> text_;    // What is in the pool.
 };
 
-// The number of a key in a KeyTable.
+// The number of a key in a SegmentKeys.
 using KeyNumber = std::uint32_t;
 
-struct KeyState {
+struct SegmentKey {
   enum class Kind : std::uint8_t {
     Known,    // It has `value`, in every legal order.
     Pending,  // It has one of the values that `unsettled` of segment `segment` names.
@@ -57,12 +57,12 @@ struct KeyState {
   std::uint32_t unsettled = 0;
 };
 
-class KeyTable {
+class SegmentKeys {
  public:
   // The number of a key of `history`. A new key has its initial value; or, after forget(), nobody
   // knows what.
   KeyNumber number(const History& history, KeyId key);
-  [[nodiscard]] KeyState& operator[](KeyNumber key) { return states_[key]; }
+  [[nodiscard]] SegmentKey& operator[](KeyNumber key) { return states_[key]; }
 
   // What keys hold at the start.
   void initial(KeptValue of_all) { initial_ = std::move(of_all); }
@@ -77,7 +77,7 @@ class KeyTable {
 
   absl::flat_hash_map<std::int64_t, KeyNumber> integers_;  // By name.
   absl::flat_hash_map<std::string, KeyNumber> texts_;      // Others, by name as JSON.
-  std::vector<KeyState> states_;
+  std::vector<SegmentKey> states_;
   KeptValue initial_;
   bool forgotten_ = false;
 };

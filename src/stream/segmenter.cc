@@ -269,11 +269,11 @@ void Segmenter::doubt_late(Making& making, const SegmentFacts& facts) {
   }
 }
 
-bool Segmenter::may_hold(const KeyState& state, const KeptValue& value) const {
-  const KeyState* s = &state;
+bool Segmenter::may_hold(const SegmentKey& state, const KeptValue& value) const {
+  const SegmentKey* s = &state;
   for (;;) {
-    if (s->kind == KeyState::Kind::Known) return s->value == value;
-    if (s->kind == KeyState::Kind::Unknown) return true;
+    if (s->kind == SegmentKey::Kind::Known) return s->value == value;
+    if (s->kind == SegmentKey::Kind::Unknown) return true;
     const UnsettledKey& key = segments_[s->segment]->unsettled[s->unsettled];
     for (const UnsettledKey::Candidate& candidate : key.candidates) {
       if (candidate.value == value) return true;
@@ -299,8 +299,8 @@ void Segmenter::read_keys(Making& making, const SegmentFacts& facts) {
 void Segmenter::read_at_first(Making& making, const SegmentFacts& facts,
                               const SegmentFacts::Read& read) {
   const KeyNumber number = making.numbers[read.key.index()];
-  const KeyState& state = keys_[number];
-  if (state.kind == KeyState::Kind::Known) return set_initial(making, read.key, state.value);
+  const SegmentKey& state = keys_[number];
+  if (state.kind == SegmentKey::Kind::Known) return set_initial(making, read.key, state.value);
   if (read.open || !facts.is_here(read.txn) || facts.wrote(read.key, read.value)) return;
   ask(number, KeptValue(making.segment->history, read.value));
   set_initial(making, read.key, keys_[number].value);
@@ -308,14 +308,14 @@ void Segmenter::read_at_first(Making& making, const SegmentFacts& facts,
 
 void Segmenter::look_at_others(Making& making, const SegmentFacts& facts,
                                const SegmentFacts::Read& read) {
-  const KeyState& state = keys_[making.numbers[read.key.index()]];
-  if (state.kind == KeyState::Kind::Known) return set_initial(making, read.key, state.value);
+  const SegmentKey& state = keys_[making.numbers[read.key.index()]];
+  if (state.kind == SegmentKey::Kind::Known) return set_initial(making, read.key, state.value);
   Segment& segment = *making.segment;
   if (read.open) return segment.doubt_all(kOpenReads);
   if (facts.wrote(read.key, read.value)) {
     // It must not seem to have read what the key held before: that is none of these values.
     if (may_hold(state, KeptValue(segment.history, read.value))) segment.doubt_all(kRepeated);
-    if (state.kind == KeyState::Kind::Pending) {
+    if (state.kind == SegmentKey::Kind::Pending) {
       const auto& unsettled = segments_[state.segment]->unsettled[state.unsettled];
       set_initial(making, read.key, unsettled.candidates.front().value);
     }
@@ -327,9 +327,9 @@ void Segmenter::look_at_others(Making& making, const SegmentFacts& facts,
 }
 
 void Segmenter::ask(KeyNumber number, const KeptValue& value) {
-  KeyState state = keys_[number];
-  keys_[number] = {.kind = KeyState::Kind::Known, .value = value};
-  while (state.kind == KeyState::Kind::Pending) {
+  SegmentKey state = keys_[number];
+  keys_[number] = {.kind = SegmentKey::Kind::Known, .value = value};
+  while (state.kind == SegmentKey::Kind::Pending) {
     Segment& segment = *segments_[state.segment];
     const UnsettledKey& key = segment.unsettled[state.unsettled];
     segment.final.emplace_back(key.key, value);
@@ -343,12 +343,12 @@ void Segmenter::ask(KeyNumber number, const KeptValue& value) {
       if (!found->usable) segment.doubt_all(kUnknownReads);
       if (key.may_be_older) retire(key.older);
     }
-    const KeyState older = key.older;
+    const SegmentKey older = key.older;
     if (is_older) {
       const auto has = [&](const Segment::KeyValue& own) { return own.first == key.key; };
       std::erase_if(segment.initial, has);
       segment.initial.emplace_back(
-          key.key, older.kind == KeyState::Kind::Known ? older.value : value);
+          key.key, older.kind == SegmentKey::Kind::Known ? older.value : value);
     }
     close_one(segment);
     if (!is_older) break;
@@ -356,11 +356,11 @@ void Segmenter::ask(KeyNumber number, const KeptValue& value) {
   }
 }
 
-void Segmenter::retire(KeyState state) {
-  while (state.kind == KeyState::Kind::Pending) {
+void Segmenter::retire(SegmentKey state) {
+  while (state.kind == SegmentKey::Kind::Pending) {
     Segment& segment = *segments_[state.segment];
     const UnsettledKey& key = segment.unsettled[state.unsettled];
-    const KeyState older = key.older;
+    const SegmentKey older = key.older;
     const bool may_be_older = key.may_be_older;
     close_one(segment);
     if (!may_be_older) break;
@@ -406,15 +406,15 @@ void Segmenter::write_key(Making& making, const SegmentFacts& facts,
   if (key.candidates.empty()) {
     for (const SegmentFacts::Write& write : writes) add(write);
   }
-  KeyState& state = keys_[key.number];
+  SegmentKey& state = keys_[key.number];
   if (here) retire(state);
   if (last && key.candidates.size() == 1) {
-    state = {.kind = KeyState::Kind::Known, .value = std::move(key.candidates[0].value)};
+    state = {.kind = SegmentKey::Kind::Known, .value = std::move(key.candidates[0].value)};
     return;
   }
   key.may_be_older = !here;
   if (!here) key.older = state;
-  state = {.kind = KeyState::Kind::Pending,
+  state = {.kind = SegmentKey::Kind::Pending,
            .value = {},
            .segment = static_cast<std::uint32_t>(segment.number),
            .unsettled = static_cast<std::uint32_t>(segment.unsettled.size())};

@@ -98,16 +98,16 @@ class Segmenter {
                  std::span<const SegmentFacts::Write> writes);
 
   // Whether a key may hold a value where the next segment begins.
-  [[nodiscard]] bool may_hold(const KeyState& state, const KeptValue& value) const;
+  [[nodiscard]] bool may_hold(const SegmentKey& state, const KeptValue& value) const;
   // A later transaction read `value`: tells the segments that left it open.
   void ask(KeyNumber key, const KeptValue& value);
   // Nobody will ask any more what that was.
-  void retire(KeyState state);
+  void retire(SegmentKey state);
   void close_one(Segment& segment);
 
   const std::int64_t drift_;
   CutFinder cuts_;
-  KeyTable keys_;
+  SegmentKeys keys_;
   Floating floating_;
   bool begun_ = false;
   bool dropping_ = false;   // What comes is dropped, up to the next cut.
