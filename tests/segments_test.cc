@@ -15,12 +15,14 @@
 #include "tests/files.h"
 #include "tests/oracle.h"
 #include "tests/random_batches.h"
+#include "tests/run_program.h"
 #include "tests/this_build.h"
 
 namespace ouro::oracle {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr Level kCutLevels[] = {Level::StrongSi, Level::StrictSerializable};
 
@@ -272,6 +274,28 @@ TEST_F(SegmentsTest, ReadsThatDisagreeAreViolations) {
     EXPECT_EQ(out.verdict.outcome, Outcome::Violated);
     EXPECT_EQ(out.segments.back().outcome, Outcome::Violated);
   }
+}
+
+// What was written in another segment is not called a value that nobody wrote.
+TEST_F(SegmentsTest, AStaleReadIsToldAsOne) {
+  const std::string path =
+      write(R"({"session":"a","invoked":1,"completed":5,"ops":[["w","x",1]]}
+{"session":"b","invoked":12,"completed":16,"ops":[["w","x",2]]}
+{"session":"a","invoked":21,"completed":25,"ops":[["r","x",1],["w","y",3]]}
+{"session":"b","invoked":31,"completed":35,"ops":[["r","y",3]]}
+)");
+  const CheckedSegments out = checked(path, small(Level::StrictSerializable));
+  ASSERT_EQ(out.verdict.outcome, Outcome::Violated);
+  EXPECT_EQ(out.verdict.counts[static_cast<std::size_t>(AnomalyKind::ThinAirRead)], 0);
+  EXPECT_FALSE(out.verdict.anomalies.empty());
+  EXPECT_EQ(out.segments[2].outcome, Outcome::Violated);
+
+  const Ran told = run_program({kOuroBinary, "check", "--stream", "--segment", "1", "--level",
+                                "strict-serializable", path});
+  EXPECT_EQ(told.status, 1);
+  EXPECT_THAT(told.out, HasSubstr("Forbidden from strict-serializable on"));
+  EXPECT_THAT(told.out, HasSubstr("(before the segment)"));
+  EXPECT_THAT(told.out, Not(HasSubstr("nobody wrote")));
 }
 
 TEST_F(SegmentsTest, CertificatesOfOtherHistoriesOrOrdersAreRejected) {

@@ -61,8 +61,8 @@ struct SegmentVerdict {
 };
 
 struct CheckedSegments {
-  // Violated: the segment that the verdict tells of, with what keys hold before it as initial
-  // values, and behind it a transaction that reads what later ones read.
+  // Violated: the segment that the verdict tells of. Before it stand transactions that wrote what
+  // it read of the time before, behind it one that reads what later ones read.
   History history;
   Verdict verdict;
   Level decided_at = Level::StrictSerializable;  // What the segments were checked against.

@@ -31,6 +31,16 @@ struct InPieces {
   std::optional<Certificate> certificate;
 };
 
+// What a segment violates at weaker levels may be explained by values that were written elsewhere,
+// unless it is wrong within one transaction.
+void tell_of_level_only(Explanation& explanation, Level level) {
+  for (Story& story : explanation.stories) {
+    if (story.kind == AnomalyKind::Internal) continue;
+    story.weakest_violated = {level};
+    story.strongest_holding = {};
+  }
+}
+
 // Checks one history.
 class PieceChecker {
  public:
@@ -120,11 +130,11 @@ int PieceChecker::check_one(const std::string& path) {
   report.check_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const Verdict& verdict = checked.verdict;
   if (!flags_.quiet) {
-    const Explanation explanation =
-        explain(checked.history, verdict,
-                {.examples = examples(),
-                 .time_limit = limits_.time_left(),
-                 .cancelled = &interrupted()});
+    Explanation explanation = explain(checked.history, verdict,
+                                      {.examples = examples(),
+                                       .time_limit = limits_.time_left(),
+                                       .cancelled = &interrupted()});
+    if (checked.segments.size() > 1) tell_of_level_only(explanation, verdict.level);
     report.explanations = {&explanation, 1};
     const bool full = flags_.verbose || flags_.input.paths.size() == 1;
     print(flags_.output == "json" ? to_json(checked.history, verdict, report)

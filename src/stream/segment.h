@@ -45,6 +45,7 @@ struct Segment {
   std::size_t number = 0;
   std::uint64_t first = 0;  // Its transactions, in the order of the whole: [first, end).
   std::uint64_t end = 0;
+  std::int64_t before = kNoClock;     // When the last transaction before it completed.
   std::int64_t completed = kNoClock;  // When its last transaction completed.
   // The transactions, as a history of their own: those of unknown outcome that belong to an earlier
   // segment come first. Empty while it is in the file.
@@ -79,6 +80,11 @@ struct Segment {
   [[nodiscard]] Result<History> load() const;
   // The history to check: with what keys hold before, and with a reader behind.
   [[nodiscard]] Result<History> whole(const History& txns, std::int64_t clock_drift) const;
+  // The same for stories about a violation. What keys hold before was written by a transaction, and
+  // so was what nobody of the segment wrote but somebody read: nothing is known of values that
+  // were written elsewhere and replaced, or come later. So nothing is told of weaker levels that
+  // only the whole history could tell.
+  [[nodiscard]] Result<History> told(const History& txns, std::int64_t clock_drift) const;
   // Decides it; with its part of a certificate if that is `certified`.
   [[nodiscard]] Result<SegmentOutcome> decide(Level level, const CheckOptions& options,
                                               bool certified) const;

@@ -85,6 +85,7 @@ Status Segmenter::cut(bool end) {
     const auto found = cuts_.next(end);
     if (!found) break;
     if (std::exchange(dropping_, false)) {
+      last_completed_ = found->completed;
       static_cast<void>(take_buffered(found->end));
       continue;
     }
@@ -249,6 +250,7 @@ Status Segmenter::make(std::uint64_t end, std::int64_t completed) {
   segment.first = first;
   segment.end = end;
   segment.completed = completed;
+  segment.before = std::exchange(last_completed_, completed);
   read_keys(making, *facts);
   doubt_late(making, *facts);
   write_keys(making, *facts);

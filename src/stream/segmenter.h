@@ -110,7 +110,8 @@ class Segmenter {
   SegmentKeys keys_;
   Floating floating_;
   bool begun_ = false;
-  bool dropping_ = false;   // What comes is dropped, up to the next cut.
+  bool dropping_ = false;  // What comes is dropped, up to the next cut.
+  std::int64_t last_completed_ = kNoClock;  // The same of the segment made last.
   std::int64_t asking_ = 0;  // When the last transaction of the segment that asks completed.
   std::deque<Piece> buffer_;
   std::uint64_t buffered_ops_ = 0;
