@@ -301,9 +301,10 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   EXPECT_EQ(stopped.status, 2);
   EXPECT_THAT(stopped.out, HasSubstr("the time limit was reached"));
 
-  const Ran refused = run_program({kOuroBinary, "check", "--stream", path});
+  const Ran refused =
+      run_program({kOuroBinary, "check", "--stream", "--evidence", "versions", path});
   EXPECT_EQ(refused.status, 254);
-  EXPECT_THAT(refused.err, HasSubstr("--evidence timestamps"));
+  EXPECT_THAT(refused.err, HasSubstr("by what was observed or by timestamps"));
 }
 
 TEST_F(PiecesTest, TheCommandWritesCertificates) {

@@ -23,6 +23,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ouro/check.h"
 #include "ouro/history.h"
@@ -89,6 +90,47 @@ class HistoryIdentity {
 [[nodiscard]] Result<Certificate> parse_certificate(std::string_view bytes,
                                                     std::string_view name = "certificate");
 
+// A certificate of a history that was checked in segments (ouro/check_segments.h): a line about the
+// whole, and for each segment one about its transactions and an ordinary certificate. It proves
+// that a level holds. The parts come one by one, so it may be larger than memory.
+struct SegmentsClaim {
+  Level level = Level::StrictSerializable;  // Or strong-si.
+  std::int64_t clock_drift = 0;
+  std::uint64_t segments = 0;
+  // The history.
+  std::uint64_t txns = 0;
+  std::uint64_t ops = 0;
+  std::uint64_t fingerprint = 0;
+};
+
+// What one segment of such a certificate is about. Transactions are named by their places in the
+// whole, from 0.
+struct SegmentSection {
+  std::uint64_t first = 0;  // The transactions [first, end), …
+  std::uint64_t end = 0;
+  std::vector<std::uint64_t> late;     // and these, which stand before them in the history,
+  std::vector<std::uint64_t> without;  // but not these: they may take effect later.
+  // Of these transactions, in the order of their places, as a history of their own.
+  Certificate certificate;
+};
+
+// Writes such a certificate: begin(), then add() for each segment in order, then finish().
+class SegmentsCertificateWriter {
+ public:
+  SegmentsCertificateWriter();
+  ~SegmentsCertificateWriter();
+  // Opens `path` as write_certificate() does.
+  [[nodiscard]] Status begin(const std::string& path, const SegmentsClaim& claim);
+  // Adds print_section() of the next segment.
+  [[nodiscard]] Status add(std::string_view section);
+  [[nodiscard]] Status finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+[[nodiscard]] std::string print_section(const SegmentSection& section);
+
 struct Certification {
   bool accepted = false;
   std::string reason;  // If rejected: the first thing that is wrong.
@@ -102,5 +144,19 @@ struct Certification {
 //   - a cycle at causal: one more pass over the history for each Forced edge;
 //   - by timestamps: O(n log n) for each violation, and predicates are evaluated over all rows.
 [[nodiscard]] Result<Certification> certify(const History& history, const Certificate& certificate);
+
+struct SegmentsCertification : Certification {
+  SegmentsClaim claim;
+};
+
+// Whether the file at `path` is a certificate of segments.
+[[nodiscard]] Result<bool> is_of_segments(const std::string& path);
+// Re-checks such a certificate against the history at `history`, which is read as
+// HistoryPieces::open() does, in pieces of about `piece_bytes`. The error is a file that cannot be
+// read. Cost: that of certify() for each segment; memory for one segment, and for each key and each
+// transaction of unknown outcome that may still take effect.
+[[nodiscard]] Result<SegmentsCertification> certify_segments(
+    const std::string& history, const std::string& certificate,
+    std::size_t piece_bytes = std::size_t{4} << 20);
 
 }  // namespace ouro

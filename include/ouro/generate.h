@@ -66,6 +66,9 @@ struct GenerateOptions : WorkloadOptions {
   bool clocks = false;                      // Whether to record the clients' clocks,
   bool timestamps = false;                  // the start and commit timestamps of the store,
   bool version_orders = false;              // and the version order of every key.
+  // Each time so many transactions were begun, clients wait until none is under way, and then a
+  // while. Zero: they do not.
+  std::uint64_t quiet_every = 0;
   bool duplicates = false;                  // Whether only few different values are written.
   std::vector<PlantedFault> faults;
 };

@@ -5,6 +5,7 @@
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/check_pieces.h"
+#include "ouro/check_segments.h"
 #include "ouro/closest.h"
 #include "ouro/effort.h"
 #include "ouro/elle.h"

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "ouro/check.h"
+#include "ouro/check_segments.h"
 #include "ouro/examine.h"
 #include "ouro/explain.h"
 #include "ouro/history.h"
@@ -48,13 +49,14 @@ struct ReportOptions {
     std::uint64_t operations = 0;
   };
   std::optional<Whole> whole;
+  std::span<const SegmentVerdict> segments;  // CheckedSegments::segments, if it was checked so.
   // How long reading took, if it is to be told; how long checking took; and all else, which is to
   // explain and to ask about other levels.
   std::optional<double> load_seconds;
   std::optional<double> check_seconds;
   std::optional<double> telling_seconds;
   std::optional<Outcome> observed;  // Examination::observed, if known.
-  const Effort* effort = nullptr;  // What the check took, for JSON. Null: is not told.
+  const Effort* effort = nullptr;   // What the check took, for JSON. Null: is not told.
 };
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal". If the

@@ -483,11 +483,17 @@ int run_check(CheckFlags& flags) {
   if (of_one && flags.input.paths.size() != 1) {
     return fail("--counterexample, --dot and --directory are about one history; give one");
   }
+  if (flags.segment > 0 && (!flags.stream || *evidence != Evidence::Observed)) {
+    return fail("--segment is for --stream by what was observed; leave it out");
+  }
   if (flags.stream) {
-    if (*evidence != Evidence::Timestamps || several) {
-      return fail("--stream is about one level, by timestamps; give --evidence timestamps");
+    const Level level = levels->levels.front();
+    if (*evidence == Evidence::Versions || several || level == Level::Mixed) {
+      return fail(
+          "--stream is about one level, which is not 'mixed', by what was observed or by "
+          "timestamps; give --level and --evidence with these");
     }
-    return check_in_pieces(flags, levels->levels.front());
+    return check_in_pieces(flags, level, *evidence);
   }
   const auto search = parse_search_options(flags.search);
   if (!search.ok()) return fail(search.error());

@@ -87,12 +87,19 @@ constexpr char kCheckDetails[] =
     "or choices: how it is found out what reads of repeated values read. No setting changes a "
     "verdict, except to undecided.\n\n"
     "--stream reads a history in native text, or in the JSON of Chronos, piece by piece and "
-    "judges it by timestamps, at one level. If transactions come about in the order of their "
+    "judges it at one level. By timestamps, if transactions come about in the order of their "
     "commits, it is fast and takes about as much memory as --memory-limit says (1000 MB if it "
     "says nothing); what does not fit is kept in a temporary folder. In any other order it is "
     "right, too, but slower, and takes more. Keys with an initial value of their own take about "
     "70 bytes each beyond that, and --certificate "
     "takes 21 for each transaction, and as many again when it is written.\n\n"
+    "--stream without timestamps cuts the history wherever the clients' clocks show a quiet "
+    "moment, at which everything before had completed and nothing behind was invoked, and decides "
+    "each segment by itself, as to strong-si or strict-serializable, which others follow from. "
+    "Memory is for some segments and for the newest version of each key. A history without such "
+    "moments is undecided, and so is what only the order before a cut would tell; the verdict says "
+    "which. A segment has --segment transactions at least, and is cut when as many were read "
+    "behind it.\n\n"
     "--time-limit and --memory-limit are for the whole command: for reading, decompressing, "
     "checking and telling, and for all histories together. What was not decided, or not even read, "
     "is undecided; a verdict that was found in time is still told. Ctrl-C ends the search "
@@ -265,7 +272,10 @@ void declare(CLI::App* app, CheckFlags& flags) {
   app->add_option("--search", flags.search, "how orders are searched, for researchers")
       ->type_name("SETTINGS")
       ->group(kMinor);
-  app->add_flag("--stream", flags.stream, "by timestamps, piece by piece: for files beyond memory")
+  app->add_flag("--stream", flags.stream, "piece by piece: for files beyond memory")->group(kMinor);
+  app->add_option("--segment", flags.segment, "least transactions in a piece by itself [10000]")
+      ->type_name("N")
+      ->check(whole_number())
       ->group(kMinor);
   app->add_flag("-v,--verbose", flags.verbose, "tell the whole story of every history");
   app->add_flag("-q,--quiet", flags.quiet, "print no verdicts, only set the exit status");

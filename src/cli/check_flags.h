@@ -43,6 +43,7 @@ struct CheckFlags {
   bool stream = false;
   bool quiet = false;
   bool verbose = false;
+  std::uint64_t segment = 0;     // With --stream: transactions in a segment; zero: not given.
   double time_limit = 0;         // Seconds; zero: none.
   double memory_limit = 0;       // In 10^6 bytes; zero: none.
   std::int64_t clock_drift = 0;  // In the unit of the history's clocks.

@@ -111,8 +111,7 @@ std::optional<TxnId> txn_of_session(const History& history, const std::string& t
   const auto number = whole(std::string_view(text).substr(slash + 1));
   for (std::size_t s = 0; number && s < history.session_count(); ++s) {
     const auto txns = history.session_txns(SessionId{s});
-    const bool same =
-        is_called(history, history.session_name(SessionId{s}), text.substr(0, slash));
+    const bool same = is_called(history, history.session_name(SessionId{s}), text.substr(0, slash));
     if (same && *number >= 1 && *number <= txns.size()) return txns[*number - 1];
   }
   return {};
@@ -185,9 +184,9 @@ class Explainer {
       given_up_ = interrupted() ? "interrupted while reading" : limits_.reached();
       return !given_up_.empty();
     };
-    const bool finished =
-        watched("reading " + name, stop,
-                [read_in, path = flags_.history, how] { *read_in = read_history(path, how); });
+    const bool finished = watched("reading " + name, stop, [read_in, path = flags_.history, how] {
+      *read_in = read_history(path, how);
+    });
     if (!finished) return undecided();
     if (!(*read_in)->ok()) return fail((*read_in)->error());
     const History& history = ***read_in;
@@ -270,8 +269,7 @@ void add_explain(CLI::App& root, Commands& commands) {
       ->type_name("N")
       ->check(whole_number());
   app->add_option("HISTORY", flags->history, "file, folder or - for standard input")->required();
-  app->add_option("FIRST", flags->first, "its id, line:12, byte:345, SESSION/3 or #12")
-      ->required();
+  app->add_option("FIRST", flags->first, "its id, line:12, byte:345, SESSION/3 or #12")->required();
   app->add_option("SECOND", flags->second, "another one")->required();
   app->footer(
       "FIRST and SECOND are each an id, line:12, byte:345, SESSION/3 or #12.\n\n"

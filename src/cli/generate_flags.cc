@@ -61,6 +61,11 @@ void declare_generate(CLI::App& app, GenerateFlags& flags) {
       ->check(share())
       ->group(kMinor);
   app.add_flag("--clocks", flags.options.clocks, "record client clocks");
+  app.add_option("--quiet-every", flags.options.quiet_every,
+                 "nothing runs for a while after so many transactions")
+      ->type_name("N")
+      ->check(whole_number())
+      ->group(kMinor);
   app.add_flag("--timestamps", flags.options.timestamps, "record start and commit timestamps");
   app.add_flag("--version-orders", flags.options.version_orders,
                "record the version order of every key");

@@ -175,12 +175,12 @@ int for_each_history(const InputFlags& flags, bool json, const Visit& visit) {
       limit = limits.reached();
       return !limit.empty();
     };
-    const bool finished = watched(
-        "reading " + name, stop,
-        [=, how = ReadOptions{.format = *format, .threads = flags.threads}] {
-          *read_in = read_history(path, how);
-          if ((*read_in)->ok()) *visited = visit(path, ***read_in);
-        });
+    const bool finished =
+        watched("reading " + name, stop,
+                [=, how = ReadOptions{.format = *format, .threads = flags.threads}] {
+                  *read_in = read_history(path, how);
+                  if ((*read_in)->ok()) *visited = visit(path, ***read_in);
+                });
     const Error problem = !finished          ? Error{.file = name, .what = limit}
                           : (*read_in)->ok() ? Error()
                                              : (*read_in)->error();

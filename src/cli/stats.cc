@@ -23,10 +23,9 @@ void add_stats(CLI::App& root, Commands& commands) {
                             [flags](const std::string& path, const History& history) {
                               const std::string name = display_name(path);
                               const Stats stats = count(history);
-                              return Visited{
-                                  flags->json ? to_json(history, stats, {.name = name})
-                                              : describe(history, stats, {.name = name}),
-                                  kHolds};
+                              return Visited{flags->json ? to_json(history, stats, {.name = name})
+                                                         : describe(history, stats, {.name = name}),
+                                             kHolds};
                             });
   };
   commands.push_back({app, run,

@@ -240,6 +240,19 @@ std::string finish(JsonWriter&& json, const ReportOptions& options) {
   return std::move(json).finish();
 }
 
+// Writes the verdict of each segment, if the history was checked in segments.
+void write_segments(JsonWriter& json, std::span<const SegmentVerdict> segments) {
+  if (segments.empty()) return;
+  json.key("segments").begin_array();
+  for (const SegmentVerdict& segment : segments) {
+    json.begin_object().member("first", segment.first).member("last", segment.last);
+    json.member("verdict", name(segment.outcome));
+    if (!segment.reason.empty()) json.member("reason", segment.reason);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_counts(JsonWriter& json, const Verdict& verdict) {
   for (std::size_t i = 0; i < kAnomalyKindCount; ++i) {
     if (verdict.counts[i] == 0) continue;
@@ -294,6 +307,7 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   for (const Story& story : explanation.stories) write_story(json, history, story);
   json.end_array();
   if (verdict.outcome == Outcome::Violated) json.member("complete", explanation.complete);
+  write_segments(json, options.segments);
   return finish(std::move(json), options);
 }
 

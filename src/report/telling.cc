@@ -273,6 +273,7 @@ void append_closing(std::string& out, const History& history, const ReportOption
     out += fmt::format("\n{}, {}", counted(history.txn_count(), "transaction"),
                        counted(named_keys(history), "key"));
   }
+  if (!options.segments.empty()) out += ", " + counted(options.segments.size(), "segment");
   if (options.load_seconds || options.check_seconds) {
     out += ", " + duration(options.load_seconds.value_or(0) + options.check_seconds.value_or(0) +
                            options.telling_seconds.value_or(0));

@@ -13,6 +13,7 @@ constexpr std::uint64_t kFaultStream = 6;
 
 constexpr std::uint64_t kMilli = 1000;
 constexpr std::uint64_t kLongestStep_ns = 2000;
+constexpr std::int64_t kQuiet_ns = 1'000'000;
 
 }  // namespace
 
@@ -29,7 +30,8 @@ Simulation::Simulation(const GenerateOptions& options)
       abort_(options.abort_share),
       unknown_(options.unknown_share),
       txns_(options.sessions),
-      open_limit_milli_(options.sessions * kMilli) {
+      open_limit_milli_(options.sessions * kMilli),
+      next_quiet_(options.quiet_every) {
   for (const PlantedFault& planted : options.faults) {
     faults_.emplace_back(Chance(planted.rate), &script_of(planted.fault));
   }
@@ -44,14 +46,24 @@ Result<History> Simulation::run() {
   return std::move(recorder_).finish(store_.versions);
 }
 
+bool Simulation::is_to_be_quiet() {
+  if (next_quiet_ == 0 || begun_ < next_quiet_) return false;
+  if (!open_.empty()) return true;
+  clock_ns_ += kQuiet_ns;
+  next_quiet_ = begun_ + options_.quiet_every;
+  return false;
+}
+
 void Simulation::step() {
-  if (waiting_ != nullptr && idle_.size() >= needs_of(*waiting_).sessions) {
+  const bool quiet = is_to_be_quiet();
+  if (!quiet && waiting_ != nullptr && idle_.size() >= needs_of(*waiting_).sessions) {
     perform(*std::exchange(waiting_, nullptr));
     return;
   }
   const std::uint64_t limit = std::max<std::uint64_t>(open_limit_milli_ / kMilli, 1);
   const bool may_begin =
-      begun_ < options_.txns && waiting_ == nullptr && !idle_.empty() && open_.size() < limit;
+      !quiet && begun_ < options_.txns && waiting_ == nullptr && !idle_.empty() &&
+      open_.size() < limit;
   const std::uint64_t drawn = scheduler_.below(may_begin ? limit : open_.size());
   if (drawn < open_.size()) {
     take_step(drawn);

@@ -31,6 +31,8 @@ class Simulation final : private PlayStage {
  private:
   void step();
   void begin_one();
+  // Whether clients have to wait until nothing is under way.
+  [[nodiscard]] bool is_to_be_quiet();
   void begin(std::uint32_t session);
   void take_step(std::size_t open_index);
   void do_op(OpenTxn& txn, const Step& step);
@@ -77,6 +79,7 @@ class Simulation final : private PlayStage {
   std::uint64_t begun_ = 0;               // How many transactions were begun.
   std::uint64_t open_limit_milli_;        // How many may be open at once, in thousandths.
   Client::KeyPair in_play_;               // The keys of the fault that is played.
+  std::uint64_t next_quiet_;              // When so many were begun, clients wait.
   const FaultScript* waiting_ = nullptr;  // The fault to play once enough sessions are idle.
   std::int64_t clock_ns_ = 0;
 };
