@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct Vitals {
     std::string name;
     StreamSummary stream;
     Doubt doubt;
+    std::optional<std::uint64_t> behind = {};  // Messages that wait for it, if they are counted.
     [[nodiscard]] Outcome outcome() const { return outcome_of(stream, doubt.scope); }
   };
   std::vector<Source> sources;
