@@ -22,6 +22,7 @@ namespace ouro::kafka {
 namespace {
 
 using Random = std::mt19937_64;
+constexpr std::uint32_t kPartitions = 3;
 
 // Each transaction as a line of native text; and the line that says what keys hold at first.
 std::vector<std::string> lines_of(const History& history) {
@@ -54,7 +55,6 @@ struct Projected {
 
 Projected projected(const std::vector<std::string>& lines, ShardCounts counts,
                     std::optional<std::int64_t> initial, Random& random) {
-  constexpr std::size_t kPartitions = 3;
   const auto session_of = [](const std::string& line) {
     const auto parsed = parse_history(line);
     return parsed.ok() && parsed->txn_count() == 1
@@ -74,6 +74,7 @@ Projected projected(const std::vector<std::string>& lines, ShardCounts counts,
   Projected out;
   out.order = lines[0] + '\n';
   std::array<std::size_t, kPartitions> next{};
+  std::int64_t time = 1;
   const auto left = [&](std::size_t p) { return messages[p].size() - next[p]; };
   while (left(0) + left(1) + left(2) > 0) {
     const std::size_t p = random() % kPartitions;
@@ -83,9 +84,12 @@ Projected projected(const std::vector<std::string>& lines, ShardCounts counts,
       some.push_back({static_cast<std::int64_t>(next[p]), text});
       out.order += text + '\n';
     }
-    for (const ShardPart& part : projection.project(static_cast<std::int32_t>(p), some)) {
+    for (ShardPart& part : projection.project(static_cast<std::int32_t>(p), some)) {
       EXPECT_EQ(part.missing, "");
-      out.parts[name(part.shard)].push_back(print(part));
+      time += static_cast<std::int64_t>(random() % 700);
+      if (random() % 2 == 0)
+        part.clock = ShardPart::Clock{static_cast<std::uint32_t>(p), kPartitions, time};
+      out.parts[name(part.shard)].push_back(message_of(part));
     }
   }
   return out;
@@ -103,8 +107,7 @@ class Owners {
              std::vector<serving::EventText>& events) {
     begin();
     while (next_ < messages.size()) {
-      const StreamTime at = std::chrono::milliseconds(400 * next_);
-      ASSERT_TRUE(check_->take(messages[next_], at).ok());
+      ASSERT_TRUE(check_->take(messages[next_]).ok());
       ++next_;
       for (ToldEvent& event : check_->poll()) {
         if (event.number > told_) unsent_.push_back(std::move(event));
@@ -146,7 +149,7 @@ class Owners {
     tally.offset = static_cast<std::int64_t>(next_);
     told_ = tally.events;
     sent_ = next_;
-    ASSERT_TRUE(board.take(shard, print(tally)).ok());
+    ASSERT_TRUE(board.take(shard, message_of(tally)).ok());
   }
   void save(Board& board, std::vector<serving::EventText>& events) {
     send(board, events);
@@ -205,13 +208,15 @@ void expect_the_same(std::uint64_t seed, const History& history, Level level, Sh
   std::vector<std::int64_t> ends;
   for (const ShardId shard : shards_of(counts)) {
     std::vector<std::string>& messages = all.parts[name(shard)];
-    for (int i = 0; i < 8; ++i) {  // Time passes.
-      messages.push_back(print(ShardPart{.shard = shard, .counts = counts, .tick = true}));
+    for (std::uint32_t p = 0; p < kPartitions; ++p) {  // Time passes.
+      const ShardPart::Clock clock{p, kPartitions, 10'000'000};
+      messages.push_back(
+          message_of(ShardPart{.shard = shard, .counts = counts, .missing = {}, .clock = clock}));
     }
     ends.push_back(static_cast<std::int64_t>(messages.size()));
     Owners(shard, counts, stream, random).check(messages, board, events);
   }
-  board.measure(0, ends, {});
+  board.measure(0, 0, ends, {});
   const serving::Vitals vitals = board.vitals(Board::When::Finished, {});
   EXPECT_EQ(vitals.stream.counts, wanted->counts);
   EXPECT_EQ(vitals.outcome(), wanted->outcome);

@@ -305,10 +305,10 @@ void add_serve(CLI::App& root, Commands& commands) {
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
       "255 internal error. 'ouro man' tells about protocols and restarts.");
-  commands.push_back({app, [flags] { return run_serve(*flags); },
-                      fmt::format(kServeDetails, document_address("serve.md"),
-                                  fmt::format(fmt::runtime(kKafkaDetails),
-                                              document_address("scale.md")))});
+  commands.push_back(
+      {app, [flags] { return run_serve(*flags); },
+       fmt::format(kServeDetails, document_address("serve.md"),
+                   fmt::format(fmt::runtime(kKafkaDetails), document_address("scale.md")))});
 }
 
 }  // namespace ouro::cli

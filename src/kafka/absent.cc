@@ -8,8 +8,9 @@ Result<KafkaReport> serve_kafka(const KafkaOptions&) {
   return Error{.file = {},
                .line = {},
                .offset = {},
-               .what = "this build knows no Kafka: librdkafka was missing when it was built; install "
-                       "librdkafka-dev, as 'scripts/setup build' does, and build again"};
+               .what =
+                   "this build knows no Kafka: librdkafka was missing when it was built; install "
+                   "librdkafka-dev, as 'scripts/setup build' does, and build again"};
 }
 
 }  // namespace ouro

@@ -13,11 +13,8 @@ using serving::EventText;
 using serving::Vitals;
 
 // Leaves the verdict undecided, unless something else is violated.
-Vitals::Source behind(std::uint32_t number, std::string name, std::string why) {
-  return {.number = number,
-          .name = std::move(name),
-          .stream = {},
-          .doubt = {.number = 1, .scope = Doubt::Scope::Reads, .reason = std::move(why)}};
+Doubt behind(std::string why) {
+  return {.number = 1, .scope = Doubt::Scope::Reads, .reason = std::move(why)};
 }
 
 Error misfit(std::string what) {
@@ -43,7 +40,7 @@ StreamSummary decided_by(const ShardTally& tally) {
 
 Board::Board(ShardCounts counts, Level level) : counts_(counts), level_(level) {
   for (const ShardId id : shards_of(counts)) {
-    shards_.push_back({.id = id, .tally = {.shard = id, .counts = counts}, .late = {}});
+    shards_.push_back({.id = id, .tally = {.shard = id, .counts = counts}});
   }
 }
 
@@ -51,9 +48,10 @@ Result<std::optional<EventText>> Board::take(std::string_view name, const std::s
   const std::size_t slash = name.find('/');
   const auto partition = partition_of(counts_, name.substr(0, slash));
   if (!partition) {
-    return misfit(fmt::format("there is a verdict on {}, which is no shard of {} of keys and {} of "
-                              "sessions; give all processes the same --keys and --sessions",
-                              name, counts_.keys, counts_.sessions));
+    return misfit(
+        fmt::format("there is a verdict on {}, which is no shard of {} of keys and {} of "
+                    "sessions; give all processes the same --keys and --sessions",
+                    name, counts_.keys, counts_.sessions));
   }
   Shard& shard = shards_[*partition];
   if (slash == name.npos) {
@@ -61,12 +59,13 @@ Result<std::optional<EventText>> Board::take(std::string_view name, const std::s
     if (!tally.ok()) return misfit(fmt::format("the verdict on {} {}", name, tally.error().what));
     if (tally->shard != shard.id || tally->counts.keys != counts_.keys ||
         tally->counts.sessions != counts_.sessions || tally->level != level_) {
-      return misfit(fmt::format("{} was checked at {} among {} shards of keys and {} of sessions; "
-                                "give all processes the same flags",
-                                name, info(tally->level).name, tally->counts.keys,
-                                tally->counts.sessions));
+      return misfit(
+          fmt::format("{} was checked at {} among {} shards of keys and {} of sessions; "
+                      "give all processes the same flags",
+                      name, info(tally->level).name, tally->counts.keys, tally->counts.sessions));
     }
     if (tally->offset >= shard.tally.offset) shard.tally = *std::move(tally);
+    shard.race.reached = shard.tally.offset;
     return std::optional<EventText>();
   }
   const std::string number(name.substr(slash + 1));
@@ -80,49 +79,60 @@ Result<std::optional<EventText>> Board::take(std::string_view name, const std::s
   return std::optional<EventText>(std::move(event));
 }
 
-void Board::measure(std::uint64_t not_projected, const std::vector<std::int64_t>& ends, Time now) {
-  const auto note = [now](std::optional<Time>& late, bool is_behind) {
-    if (!is_behind) late.reset();
-    if (is_behind && !late) late = now;
-  };
+void Board::Race::go_on(std::int64_t reached_now, std::int64_t end_now, Time now) {
+  reached = reached_now;
+  end = end_now;
+  if (behind()) return;
+  goal = end;
+  since = now;
+}
+
+void Board::measure(std::int64_t projected, std::int64_t raw_end,
+                    const std::vector<std::int64_t>& ends, Time now) {
   measured_ = true;
-  not_projected_ = not_projected;
-  note(late_, not_projected > 0);
+  projectors_.go_on(projected, raw_end, now);
   for (std::size_t p = 0; p < shards_.size() && p < ends.size(); ++p) {
-    shards_[p].end = ends[p];
-    note(shards_[p].late, ends[p] > shards_[p].tally.offset);
+    shards_[p].race.go_on(shards_[p].tally.offset, ends[p], now);
   }
+}
+
+bool Board::caught_up() const {
+  const auto behind = [](const Shard& shard) { return shard.race.behind(); };
+  return !projectors_.behind() && std::none_of(shards_.begin(), shards_.end(), behind);
+}
+
+bool Board::too_late(const Race& race, When when, Time now) {
+  return race.behind() && (when == When::Finished || now - race.since >= kPatience);
 }
 
 Vitals Board::vitals(When when, Time now) const {
   Vitals vitals;
-  const auto too_late = [&](const std::optional<Time>& since) {
-    return since && (when == When::Finished || now - *since >= kPatience);
-  };
   for (std::size_t p = 0; p < shards_.size(); ++p) {
     const Shard& shard = shards_[p];
-    const auto number = static_cast<std::uint32_t>(p + 1);
     add(vitals, shard);
-    const auto left = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(shard.end - shard.tally.offset, 0));
-    Vitals::Source source{.number = number,
+    const auto left =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(shard.race.end - shard.race.reached, 0));
+    Vitals::Source source{.number = static_cast<std::uint32_t>(p + 1),
                           .name = name(shard.id),
                           .stream = decided_by(shard.tally),
                           .doubt = shard.tally.doubt,
                           .behind = left};
-    if (too_late(shard.late) && source.doubt.number == 0) {
-      const auto late =
-          behind(number, source.name, fmt::format("{} messages are not checked yet", left));
-      source.doubt = late.doubt;
+    if (too_late(shard.race, when, now) && source.doubt.number == 0) {
+      source.doubt = behind(fmt::format("{} messages are not checked yet", left));
     }
     vitals.sources.push_back(std::move(source));
   }
-  if (too_late(late_) || (when == When::Finished && !measured_)) {
-    vitals.sources.push_back(
-        behind(static_cast<std::uint32_t>(shards_.size() + 1), "projectors",
-               measured_ ? fmt::format("{} transactions are not projected yet", not_projected_)
-                         : "nobody knows how many transactions are not projected yet"));
+  Vitals::Source projectors{.number = static_cast<std::uint32_t>(shards_.size() + 1),
+                            .name = "projectors",
+                            .stream = {},
+                            .behind = static_cast<std::uint64_t>(
+                                std::max<std::int64_t>(projectors_.end - projectors_.reached, 0))};
+  if (when == When::Finished && !measured_) {
+    projectors.doubt = behind("nobody knows how many messages are not projected yet");
+  } else if (too_late(projectors_, when, now)) {
+    projectors.doubt = behind(fmt::format("{} messages are not projected yet", *projectors.behind));
   }
+  vitals.sources.push_back(std::move(projectors));
   return vitals;
 }
 

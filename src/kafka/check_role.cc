@@ -4,10 +4,12 @@
 // given the shard loads that and reads on from there. Each shard has a producer of its own, whose
 // name is that of the shard: opening it ends whatever a former owner began, so that only one writes
 // states and verdicts of a shard. What was told after the last state is found again, with the same
-// numbers; the progress of the group says how many of these events were told, so none is told twice.
+// numbers; the progress of the group says how many of these events were told, so none is told
+// twice.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
@@ -22,10 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kPollBytes = std::size_t{2} << 20;
-constexpr auto kPollPatience = std::chrono::milliseconds(50);
-constexpr auto kTellPause = std::chrono::milliseconds(200);    // Between verdicts on a shard.
-constexpr auto kTickMargin = std::chrono::milliseconds(100);
+constexpr auto kTellPause = std::chrono::milliseconds(200);  // Between verdicts on a shard.
+
+constexpr auto kDrain = std::chrono::seconds(5);
 
 // A shard that this process checks.
 struct Owned {
@@ -39,16 +40,14 @@ struct Owned {
   std::uint64_t told = 0;         // How many events were told, at least.
   std::int64_t saved = -1;        // The offset of the state that was saved last; -1: none.
   std::uint64_t bytes = 0;        // Taken since then.
-  std::int64_t newest_ms = 0;     // When the broker took the last message.
-  Clock::time_point came = Clock::now();   // When the last one came here.
-  Clock::time_point spoke = {};            // When a verdict was sent.
+  bool at_end = false;            // There was nothing more.
+  Clock::time_point spoke = {};   // When a verdict was sent.
   Clock::time_point saved_at = Clock::now();
 };
 
 class Checking {
  public:
-  explicit Checking(const Surroundings& all)
-      : all_(all), shards_(shards_of(all.options.counts)) {}
+  explicit Checking(const Surroundings& all) : all_(all), shards_(shards_of(all.options.counts)) {}
 
   Ended run() {
     auto joined = Consumer::join(
@@ -59,7 +58,7 @@ class Checking {
     if (!joined.ok()) return {joined.error()};
     consumer_ = *std::move(joined);
     Status status;
-    while (!all_.stop && status) {
+    while (status && (!all_.stop || drains())) {
       const auto polled = consumer_->poll(kPollBytes, kPollPatience);
       status = polled.ok() ? take(*polled) : Status(polled.error());
     }
@@ -69,6 +68,14 @@ class Checking {
   }
 
  private:
+  // If this process shows the verdict, too, that should not lack what is here already.
+  bool drains() {
+    const auto now = Clock::now();
+    if (!stopped_) stopped_ = now;
+    const auto all_read = std::all_of(owned_.begin(), owned_.end(),
+                                      [](const auto& each) { return each.second.at_end; });
+    return all_.options.merges && !all_read && now - *stopped_ < kDrain;
+  }
   Result<std::int64_t> gain(std::int32_t partition);
   Result<StateRecords> read_state(std::int32_t partition) const;
   Status load(std::int32_t partition, Owned& owned);
@@ -79,7 +86,7 @@ class Checking {
   enum class Save : std::uint8_t { IfDue, Now };
   // Sends what is new about a shard, and saves it.
   Status tell(std::int32_t partition, Owned& owned, Save when);
-  Status send(std::int32_t partition, Owned& owned, bool tick, bool save);
+  Status send(std::int32_t partition, Owned& owned, bool save);
   Status send_verdict(std::int32_t partition, Owned& owned);
   Error for_good(Error error) {
     for_good_ = true;
@@ -90,6 +97,7 @@ class Checking {
   const std::vector<ShardId> shards_;
   std::map<std::int32_t, Owned> owned_;
   bool for_good_ = false;
+  std::optional<Clock::time_point> stopped_;
   bool useless_ = false;  // What is here must not be saved.
   std::unique_ptr<Consumer> consumer_;
 };
@@ -172,7 +180,8 @@ void Checking::lose(std::int32_t partition, bool lost) {
   if (found == owned_.end()) return;
   if (!lost && !useless_) {
     if (Status told = tell(partition, found->second, Save::Now); !told) {
-      all_.note(fmt::format("{} was not saved: {}", name(shards_[static_cast<std::size_t>(partition)]),
+      all_.note(fmt::format("{} was not saved: {}",
+                            name(shards_[static_cast<std::size_t>(partition)]),
                             told.error().to_string()));
     }
   }
@@ -194,7 +203,9 @@ Status Checking::take(const Consumer::Polled& polled) {
   }
   for (const auto& [partition, end] : polled.ends) {
     const auto owner = owned_.find(partition);
-    if (owner != owned_.end()) owner->second.next = std::max(owner->second.next, end);
+    if (owner == owned_.end()) continue;
+    owner->second.next = std::max(owner->second.next, end);
+    owner->second.at_end = true;
   }
   for (auto& [partition, owned] : owned_) {
     if (Status told = tell(partition, owned, Save::IfDue); !told) return told;
@@ -203,14 +214,7 @@ Status Checking::take(const Consumer::Polled& polled) {
 }
 
 Status Checking::take(const Message& message, Owned& owned) {
-  if (!message.taken_at) {
-    Error error;
-    error.file = all_.names.shards();
-    error.what = "must have message.timestamp.type=LogAppendTime, as 'ouro serve' makes it";
-    return for_good(error);
-  }
-  const StreamTime at = std::chrono::milliseconds(message.time_ms);
-  if (Status taken = owned.check->take(message.value.value_or(""), at); !taken) {
+  if (Status taken = owned.check->take(message.value.value_or("")); !taken) {
     return for_good(taken.error());
   }
   for (ToldEvent& event : owned.check->poll()) {
@@ -218,8 +222,7 @@ Status Checking::take(const Message& message, Owned& owned) {
   }
   owned.next = message.offset + 1;
   owned.bytes += message.value ? message.value->size() : 0;
-  owned.newest_ms = message.time_ms;
-  owned.came = Clock::now();
+  owned.at_end = false;
   return {};
 }
 
@@ -230,29 +233,17 @@ Status Checking::tell(std::int32_t partition, Owned& owned, Save when) {
   const bool due = now - owned.saved_at >= all_.options.checkpoint ||
                    owned.bytes >= all_.options.checkpoint_bytes;
   const bool save = changed && (due || when == Save::Now);
-  // Time passes by messages; if none come, by one that says so.
-  const bool tick = when == Save::IfDue && owned.check->waits() &&
-                    now - owned.came >= all_.options.stream.timeout + kTickMargin;
   const bool news = owned.next > owned.sent && (now - owned.spoke >= kTellPause);
-  if (!save && !tick && !news) return {};
-  return send(partition, owned, tick, save);
+  return save || news ? send(partition, owned, save) : Status();
 }
 
-Status Checking::send(std::int32_t partition, Owned& owned, bool tick, bool save) {
+Status Checking::send(std::int32_t partition, Owned& owned, bool save) {
   Producer& producer = *owned.producer;
-  const ShardId shard = shards_[static_cast<std::size_t>(partition)];
   if (Status begun = producer.begin(); !begun) return begun;
   if (Status sent = send_verdict(partition, owned); !sent) return sent;
-  if (tick) {
-    const ShardPart part{.shard = shard, .counts = all_.options.counts, .missing = {}, .tick = true};
-    if (Status sent = producer.send(all_.names.shards(), partition, name(shard), print(part));
-        !sent) {
-      return sent;
-    }
-    owned.came = Clock::now();
-  }
   if (save) {
-    const RecordSink sink = [&](const std::string& record, std::optional<std::string_view> content) {
+    const RecordSink sink = [&](const std::string& record,
+                                std::optional<std::string_view> content) {
       return producer.send(all_.names.states(), partition, record, content);
     };
     if (Status sent = owned.check->save(owned.next, sink); !sent) return sent;
@@ -275,9 +266,8 @@ Status Checking::send_verdict(std::int32_t partition, Owned& owned) {
   ShardTally tally = owned.check->tally();
   const std::string shard = name(tally.shard);
   tally.offset = owned.next;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto lag = now - std::chrono::milliseconds(owned.newest_ms);
-  if (owned.newest_ms > 0 && owned.next > owned.sent) {
+  if (owned.check->clock() > StreamTime{0}) {
+    const auto lag = std::chrono::system_clock::now().time_since_epoch() - owned.check->clock();
     tally.lag_seconds = std::max(0.0, std::chrono::duration<double>(lag).count());
   }
   for (const ToldEvent& event : owned.events) {
@@ -287,7 +277,7 @@ Status Checking::send_verdict(std::int32_t partition, Owned& owned) {
       return sent;
     }
   }
-  if (Status sent = producer.send(all_.names.verdicts(), 0, shard, print(tally)); !sent) {
+  if (Status sent = producer.send(all_.names.verdicts(), 0, shard, message_of(tally)); !sent) {
     return sent;
   }
   owned.told = std::max(owned.told, tally.events);
@@ -297,7 +287,7 @@ Status Checking::send_verdict(std::int32_t partition, Owned& owned) {
 
 }  // namespace
 
-Status check(const Surroundings& all) {
+Status run_checker(const Surroundings& all) {
   return again_and_again(all, "checker", [&] { return Checking(all).run(); });
 }
 

@@ -11,9 +11,9 @@
 namespace ouro::kafka {
 namespace {
 
-constexpr int kAnswerMs = 10'000;    // How long to wait for an answer of a broker.
-constexpr int kCommitMs = 30'000;    // The same for the end of a transaction.
-constexpr int kTopicsMs = 30'000;    // The same until topics are there.
+constexpr int kAnswerMs = 10'000;  // How long to wait for an answer of a broker.
+constexpr int kCommitMs = 30'000;  // The same for the end of a transaction.
+constexpr int kTopicsMs = 30'000;  // The same until topics are there.
 constexpr std::size_t kReason = 512;
 constexpr const char* kLargestMessage = "33554432";
 
@@ -29,19 +29,18 @@ using Partitions =
     std::unique_ptr<rd_kafka_topic_partition_list_t,
                     Freed<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>>;
 using Trouble = std::unique_ptr<rd_kafka_error_t, Freed<rd_kafka_error_t, rd_kafka_error_destroy>>;
-using Got = std::unique_ptr<rd_kafka_message_t, Freed<rd_kafka_message_t, rd_kafka_message_destroy>>;
+using Got =
+    std::unique_ptr<rd_kafka_message_t, Freed<rd_kafka_message_t, rd_kafka_message_destroy>>;
 using Event = std::unique_ptr<rd_kafka_event_t, Freed<rd_kafka_event_t, rd_kafka_event_destroy>>;
 using Queue = std::unique_ptr<rd_kafka_queue_t, Freed<rd_kafka_queue_t, rd_kafka_queue_destroy>>;
 using Topic = std::unique_ptr<rd_kafka_topic_t, Freed<rd_kafka_topic_t, rd_kafka_topic_destroy>>;
-using Options =
-    std::unique_ptr<rd_kafka_AdminOptions_t,
-                    Freed<rd_kafka_AdminOptions_t, rd_kafka_AdminOptions_destroy>>;
+using Options = std::unique_ptr<rd_kafka_AdminOptions_t,
+                                Freed<rd_kafka_AdminOptions_t, rd_kafka_AdminOptions_destroy>>;
 using NewTopic =
     std::unique_ptr<rd_kafka_NewTopic_t, Freed<rd_kafka_NewTopic_t, rd_kafka_NewTopic_destroy>>;
-using Metadata =
-    std::unique_ptr<rd_kafka_consumer_group_metadata_t,
-                    Freed<rd_kafka_consumer_group_metadata_t,
-                          rd_kafka_consumer_group_metadata_destroy>>;
+using Metadata = std::unique_ptr<
+    rd_kafka_consumer_group_metadata_t,
+    Freed<rd_kafka_consumer_group_metadata_t, rd_kafka_consumer_group_metadata_destroy>>;
 
 Error complain(const std::string& brokers, std::string what) {
   return Error{.file = brokers, .line = {}, .offset = {}, .what = std::move(what)};
@@ -66,8 +65,8 @@ Result<Conf> configure(const Connection& connection, const Settings& own) {
   all.insert(all.end(), connection.settings.begin(), connection.settings.end());
   for (const auto& [name, value] : all) {
     std::array<char, kReason> reason{};
-    if (rd_kafka_conf_set(conf.get(), name.c_str(), value.c_str(), reason.data(),
-                          reason.size()) != RD_KAFKA_CONF_OK) {
+    if (rd_kafka_conf_set(conf.get(), name.c_str(), value.c_str(), reason.data(), reason.size()) !=
+        RD_KAFKA_CONF_OK) {
       return complain({}, fmt::format("{}={}: {}", name, value, reason.data()));
     }
   }
@@ -127,14 +126,16 @@ void Consumer::State::gain(rd_kafka_topic_partition_list_t* list) {
     if (begin.ok()) list->elems[i].offset = *begin;
   }
   const Trouble trouble(rd_kafka_incremental_assign(handle.get(), list));
-  if (trouble != nullptr && !failed) failed = complain(brokers, rd_kafka_error_string(trouble.get()));
+  if (trouble != nullptr && !failed)
+    failed = complain(brokers, rd_kafka_error_string(trouble.get()));
 }
 
 void Consumer::State::lose(rd_kafka_topic_partition_list_t* list) {
   const bool lost = rd_kafka_assignment_lost(handle.get()) != 0 || failed.has_value();
   for (int i = 0; i < list->cnt; ++i) member.losing(list->elems[i].partition, lost);
   const Trouble trouble(rd_kafka_incremental_unassign(handle.get(), list));
-  if (trouble != nullptr && !failed) failed = complain(brokers, rd_kafka_error_string(trouble.get()));
+  if (trouble != nullptr && !failed)
+    failed = complain(brokers, rd_kafka_error_string(trouble.get()));
 }
 
 void Consumer::State::rebalance(rd_kafka_t*, rd_kafka_resp_err_t what,
@@ -170,7 +171,8 @@ Result<std::unique_ptr<Consumer>> Consumer::watch(const Connection& connection,
                                                   const std::string& group) {
   auto conf = configure(connection, consumer_settings(group));
   if (!conf.ok()) return conf.error();
-  auto state = std::make_unique<State>(State{.brokers = connection.brokers, .topic = {}, .member = {}});
+  auto state =
+      std::make_unique<State>(State{.brokers = connection.brokers, .topic = {}, .member = {}});
   rd_kafka_conf_set_opaque(conf->get(), state.get());
   rd_kafka_conf_set_rebalance_cb(conf->get(), State::rebalance);
   auto handle = make(RD_KAFKA_CONSUMER, *std::move(conf), connection.brokers);
@@ -181,8 +183,7 @@ Result<std::unique_ptr<Consumer>> Consumer::watch(const Connection& connection,
 }
 
 Result<std::unique_ptr<Consumer>> Consumer::read(const Connection& connection,
-                                                 const std::string& topic,
-                                                 std::int32_t partition) {
+                                                 const std::string& topic, std::int32_t partition) {
   auto consumer = watch(connection, "ouro-reader");
   if (!consumer.ok()) return consumer;
   State& state = *(*consumer)->state_;
@@ -200,7 +201,10 @@ Result<Consumer::Polled> Consumer::poll(std::size_t most, std::chrono::milliseco
   while (bytes < most) {
     const Got got(rd_kafka_consumer_poll(state_->handle.get(), wait));
     if (state_->failed) return *state_->failed;
-    if (got == nullptr) break;
+    if (got == nullptr) {
+      polled.all = true;
+      break;
+    }
     if (got->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
       polled.ends[got->partition] = got->offset;
       continue;
@@ -212,7 +216,6 @@ Result<Consumer::Polled> Consumer::poll(std::size_t most, std::chrono::milliseco
     rd_kafka_timestamp_type_t kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
     Message message{.partition = got->partition, .offset = got->offset, .key = {}, .value = {}};
     message.time_ms = rd_kafka_message_timestamp(got.get(), &kind);
-    message.taken_at = kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME;
     if (got->key != nullptr) message.key.assign(static_cast<const char*>(got->key), got->key_len);
     if (got->payload != nullptr) {
       message.value.emplace(static_cast<const char*>(got->payload), got->len);
@@ -224,25 +227,25 @@ Result<Consumer::Polled> Consumer::poll(std::size_t most, std::chrono::milliseco
   return polled;
 }
 
-Result<std::optional<Progress>> Consumer::progress(const std::string& topic,
-                                                   std::int32_t partition) {
+Result<std::optional<GroupProgress>> Consumer::progress(const std::string& topic,
+                                                        std::int32_t partition) {
   const Partitions list = one_partition(topic, partition);
   auto code = rd_kafka_committed(state_->handle.get(), list.get(), kAnswerMs);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) code = list->elems[0].err;
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return complain(state_->brokers, code);
   const rd_kafka_topic_partition_t& known = list->elems[0];
-  if (known.offset < 0) return std::optional<Progress>();
-  Progress progress{.offset = known.offset, .note = {}};
+  if (known.offset < 0) return std::optional<GroupProgress>();
+  GroupProgress progress{.offset = known.offset, .note = {}};
   if (known.metadata != nullptr) {
     progress.note.assign(static_cast<const char*>(known.metadata), known.metadata_size);
   }
-  return std::optional<Progress>(std::move(progress));
+  return std::optional<GroupProgress>(std::move(progress));
 }
 
-Result<Bounds> Consumer::bounds(const std::string& topic, std::int32_t partition) {
-  Bounds bounds;
-  const auto code = rd_kafka_query_watermark_offsets(
-      state_->handle.get(), topic.c_str(), partition, &bounds.begin, &bounds.end, kAnswerMs);
+Result<OffsetBounds> Consumer::bounds(const std::string& topic, std::int32_t partition) {
+  OffsetBounds bounds;
+  const auto code = rd_kafka_query_watermark_offsets(state_->handle.get(), topic.c_str(), partition,
+                                                     &bounds.begin, &bounds.end, kAnswerMs);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return complain(state_->brokers, code);
   return bounds;
 }
@@ -283,8 +286,8 @@ Result<std::unique_ptr<Producer>> Producer::open(const Connection& connection,
   if (!conf.ok()) return conf.error();
   auto handle = make(RD_KAFKA_PRODUCER, *std::move(conf), connection.brokers);
   if (!handle.ok()) return handle.error();
-  auto state = std::make_unique<State>(
-      State{.brokers = connection.brokers, .handle = *std::move(handle)});
+  auto state =
+      std::make_unique<State>(State{.brokers = connection.brokers, .handle = *std::move(handle)});
   const Trouble trouble(rd_kafka_init_transactions(state->handle.get(), kCommitMs));
   if (Status begun = state->look_at(trouble); !begun) return begun.error();
   return std::unique_ptr<Producer>(new Producer(std::move(state)));
@@ -312,8 +315,7 @@ Status Producer::send(const std::string& topic, std::int32_t partition, std::str
   parts[4].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
   parts[4].u.i = RD_KAFKA_MSG_F_COPY;
   for (;;) {
-    const Trouble trouble(
-        rd_kafka_produceva(state_->handle.get(), parts.data(), parts.size()));
+    const Trouble trouble(rd_kafka_produceva(state_->handle.get(), parts.data(), parts.size()));
     if (trouble == nullptr) return {};
     if (rd_kafka_error_code(trouble.get()) != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
       return state_->look_at(trouble);
@@ -324,7 +326,7 @@ Status Producer::send(const std::string& topic, std::int32_t partition, std::str
 }
 
 Status Producer::send_progress(const Consumer& consumer, const std::string& topic,
-                               std::int32_t partition, const Progress& progress) {
+                               std::int32_t partition, const GroupProgress& progress) {
   const Partitions list = one_partition(topic, partition);
   list->elems[0].offset = progress.offset;
   if (!progress.note.empty()) {
@@ -396,9 +398,10 @@ Status make_topic(rd_kafka_t* handle, const std::string& brokers, const TopicPla
     return complain(brokers, rd_kafka_event_error_string(event.get()));
   }
   std::size_t count = 0;
-  const rd_kafka_topic_result_t** results = rd_kafka_CreateTopics_result_topics(
-      rd_kafka_event_CreateTopics_result(event.get()), &count);
-  const auto code = count == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_topic_result_error(results[0]);
+  const rd_kafka_topic_result_t** results =
+      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
+  const auto code =
+      count == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_topic_result_error(results[0]);
   // Another process of the group may have been quicker.
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {
     return {};

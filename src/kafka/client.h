@@ -26,19 +26,18 @@ struct Connection {
 struct Message {
   std::int32_t partition = 0;
   std::int64_t offset = 0;
-  std::int64_t time_ms = 0;       // Since 1970.
-  bool taken_at = false;          // Whether that is when the broker took it.
+  std::int64_t time_ms = 0;  // Since 1970; whether by the sender or the broker, the topic says.
   std::string key;
   std::optional<std::string> value;  // Nothing: what had this key is not needed any more.
 };
 
 // Where a member of a group has come to.
-struct Progress {
+struct GroupProgress {
   std::int64_t offset = 0;  // Of the next message.
   std::string note;
 };
 
-struct Bounds {
+struct OffsetBounds {
   std::int64_t begin = 0;  // The first message that is kept.
   std::int64_t end = 0;    // One past the last one that is committed.
 };
@@ -75,15 +74,16 @@ class Consumer {
     std::vector<Message> messages;
     // For partitions that were read to their end: the offset there.
     std::map<std::int32_t, std::int64_t> ends;
+    bool all = false;  // Nothing more has come yet.
   };
   // Returns messages that have come, of about `most` bytes; waits at most `patience` for one. Only
   // committed ones. The error says that this consumer has become useless.
   [[nodiscard]] Result<Polled> poll(std::size_t most, std::chrono::milliseconds patience);
 
   // What the group has committed; nothing if it has not.
-  [[nodiscard]] Result<std::optional<Progress>> progress(const std::string& topic,
-                                                         std::int32_t partition);
-  [[nodiscard]] Result<Bounds> bounds(const std::string& topic, std::int32_t partition);
+  [[nodiscard]] Result<std::optional<GroupProgress>> progress(const std::string& topic,
+                                                              std::int32_t partition);
+  [[nodiscard]] Result<OffsetBounds> bounds(const std::string& topic, std::int32_t partition);
 
  private:
   friend class Producer;
@@ -110,7 +110,7 @@ class Producer {
                             std::optional<std::string_view> value);
   // How far the group of `consumer`, a member of it, has come.
   [[nodiscard]] Status send_progress(const Consumer& consumer, const std::string& topic,
-                                     std::int32_t partition, const Progress& progress);
+                                     std::int32_t partition, const GroupProgress& progress);
   [[nodiscard]] Status commit();
 
  private:

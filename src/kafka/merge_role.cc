@@ -1,6 +1,6 @@
 // The merger: reads what was found in all shards, and shows it as 'ouro serve' shows what it found
-// itself. It keeps nothing: the topic of verdicts has all events, in one order, and the last verdict
-// on each shard, so every merger shows the same under the same numbers.
+// itself. It keeps nothing: the topic of verdicts has all events, in one order, and the last
+// verdict on each shard, so every merger shows the same under the same numbers.
 
 #include <fmt/format.h>
 
@@ -20,9 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kPollBytes = std::size_t{2} << 20;
-constexpr auto kPollPatience = std::chrono::milliseconds(100);
 constexpr auto kMeasurePause = std::chrono::seconds(1);
+constexpr auto kLastLook = std::chrono::seconds(5);
 
 class Merging {
  public:
@@ -62,22 +61,26 @@ class Merging {
     for (Clock::time_point measured{}; !all_.stop;) {
       if (Ended taken = take(**reader); !taken.status) return taken;
       if (Clock::now() - measured < kMeasurePause) continue;
-      if (Status known = measure(); !known) return {known};
       measured = Clock::now();
+      if (!measure()) {
+        watcher_.reset();
+        board_.lose_measure();
+      }
       monitor_.update(board_.vitals(Board::When::Running, measured));
     }
     return {};
   }
 
   ServeReport finish() {
-    // What was checked since the last look; then what was not.
     at_end_ = false;
-    if (auto reader = Consumer::read(all_.connection, all_.names.verdicts(), 0); reader.ok()) {
-      const auto until = Clock::now() + std::chrono::seconds(10);
-      while (Clock::now() < until && !at_end_ && take(**reader).status) {
-      }
+    // What is there now may still be on its way here.
+    bool known = measure().ok();
+    auto reader = Consumer::read(all_.connection, all_.names.verdicts(), 0);
+    const auto until = Clock::now() + kLastLook;
+    while (known && Clock::now() < until && !(at_end_ && board_.caught_up())) {
+      known = reader.ok() && take(**reader).status && measure();
     }
-    if (!at_end_ || !measure()) board_.lose_measure();
+    if (!known) board_.lose_measure();
     const auto now = Clock::now();
     const serving::Vitals vitals = board_.vitals(Board::When::Finished, now);
     monitor_.update(vitals);
@@ -125,7 +128,7 @@ Ended Merging::take(Consumer& reader) {
     }
     if (*taken) hub_.publish(**std::move(taken));
   }
-  at_end_ = !polled->ends.empty();
+  if (!polled->ends.empty()) at_end_ = true;
   return {};
 }
 
@@ -139,15 +142,16 @@ Status Merging::measure() {
   }
   const auto partitions = partitions_of(all_.connection, all_.names.raw);
   if (!partitions.ok()) return partitions.error();
-  std::uint64_t not_projected = 0;
+  std::int64_t projected = 0;
+  std::int64_t raw_end = 0;
   for (std::uint32_t p = 0; p < *partitions; ++p) {
     const auto partition = static_cast<std::int32_t>(p);
     const auto bounds = watcher_->bounds(all_.names.raw, partition);
     if (!bounds.ok()) return bounds.error();
     const auto progress = watcher_->progress(all_.names.raw, partition);
     if (!progress.ok()) return progress.error();
-    const std::int64_t next = *progress ? (*progress)->offset : bounds->begin;
-    not_projected += static_cast<std::uint64_t>(std::max<std::int64_t>(bounds->end - next, 0));
+    projected += *progress ? (*progress)->offset : bounds->begin;
+    raw_end += bounds->end;
   }
   std::vector<std::int64_t> ends;
   for (std::size_t p = 0; p < shards_of(all_.options.counts).size(); ++p) {
@@ -155,14 +159,14 @@ Status Merging::measure() {
     if (!bounds.ok()) return bounds.error();
     ends.push_back(bounds->end);
   }
-  board_.measure(not_projected, ends, Clock::now());
+  board_.measure(projected, raw_end, ends, Clock::now());
   return {};
 }
 
 }  // namespace
 
-Result<ServeReport> merge(const Surroundings& all,
-                          const std::function<void(const ServeAddresses&)>& ready) {
+Result<ServeReport> run_merger(const Surroundings& all,
+                               const std::function<void(const ServeAddresses&)>& ready) {
   Merging merging(all);
   ServeAddresses addresses;
   if (Status opened = merging.open(addresses); !opened) return opened.error();

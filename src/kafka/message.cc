@@ -31,7 +31,7 @@ constexpr Count kCounts[] = {
     {"flipped", &StreamSummary::flipped_txns},
     {"provisional", &StreamSummary::provisional},
     {"window", &StreamSummary::window_txns},
-    {"keys", &StreamSummary::keys},
+    {"keys_in_memory", &StreamSummary::keys},
     {"memory", &StreamSummary::memory},
     {"disk", &StreamSummary::disk},
     {"spilled", &StreamSummary::spilled},
@@ -135,12 +135,15 @@ std::optional<std::uint32_t> partition_of(ShardCounts counts, std::string_view s
   return static_cast<std::uint32_t>(found - all.begin());
 }
 
-std::string print(const ShardPart& part) {
+std::string message_of(const ShardPart& part) {
   JsonWriter json;
   write_shard(json, "ouro-part", part.shard, part.counts);
   if (part.operations > 0) json.member("operations", part.operations);
   if (!part.missing.empty()) json.member("missing", std::string_view(part.missing));
-  if (part.tick) json.member("tick", true);
+  if (part.clock) {
+    json.member("from", part.clock->partition).member("of", part.clock->partitions);
+    json.member("time", part.clock->time_ms);
+  }
   json.end_object();
   return std::move(json).finish() + part.text;
 }
@@ -152,14 +155,19 @@ Result<ShardPart> parse_part(std::string_view message) {
     parse_shard(fields, "ouro-part", part.shard, part.counts);
     if (fields.has("operations")) part.operations = fields.whole("operations");
     if (fields.has("missing")) part.missing = fields.text("missing");
-    part.tick = fields.has("tick");
+    if (!fields.has("from")) return;
+    constexpr std::int64_t kMostPartitions = 1'000'000;
+    part.clock = {.partition = static_cast<std::uint32_t>(fields.whole("from", kMostPartitions)),
+                  .partitions = static_cast<std::uint32_t>(fields.whole("of", kMostPartitions)),
+                  .time_ms = static_cast<std::int64_t>(fields.whole("time"))};
+    if (part.clock->partition >= part.clock->partitions) fields.note("from");
   });
   if (!parsed) return parsed.error();
   part.text = message.substr(std::min(end + 1, message.size()));
   return part;
 }
 
-std::string print(const ShardTally& tally) {
+std::string message_of(const ShardTally& tally) {
   JsonWriter json;
   write_shard(json, "ouro-tally", tally.shard, tally.counts);
   json.member("level", info(tally.level).name).member("offset", tally.offset);
@@ -195,14 +203,16 @@ Result<ShardTally> parse_tally(std::string_view message) {
   return tally;
 }
 
-std::string print(const Manifest& manifest) {
+std::string message_of(const Manifest& manifest) {
   JsonWriter json;
   write_shard(json, "ouro-state", manifest.shard, manifest.counts);
   json.member("offset", manifest.offset).member("events", manifest.events);
   json.member("whole_operations", manifest.operations);
   write_txns(json, manifest.txns);
   write_doubt(json, manifest.doubt);
-  json.key("files").begin_array();
+  json.key("times").begin_array();
+  for (const std::int64_t time : manifest.times_ms) json.value(time);
+  json.end_array().key("files").begin_array();
   for (const Manifest::File& file : manifest.files) {
     json.begin_object().member("name", std::string_view(file.name));
     json.member("bytes", file.bytes).end_object();
@@ -220,6 +230,10 @@ Result<Manifest> parse_manifest(std::string_view message) {
     manifest.operations = fields.whole("whole_operations");
     parse_txns(fields, manifest.txns);
     parse_doubt(fields, manifest.doubt);
+    fields.each("times", [&](JsonTree::Node time) {
+      if (!time.integer()) fields.note("times");
+      manifest.times_ms.push_back(time.integer().value_or(0));
+    });
     fields.each("files", [&](JsonTree::Node each) {
       const Fields file = fields.of(each);
       manifest.files.push_back({file.text("name"), file.whole("bytes")});

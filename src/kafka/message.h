@@ -24,7 +24,7 @@ namespace ouro::kafka {
 // In the topic of shards: a part of a shard. Its first line is an object with all but the
 // transactions; the others are native text.
 //
-//   {"ouro-part":"keys-1","keys":2,"sessions":2}
+//   {"ouro-part":"keys-1","keys":2,"sessions":2,"from":0,"of":3,"time":1794812683990}
 //   {"ouro":1,"initial":null}
 //   {"session":"a","id":"#0.17","start_ts":1,"commit_ts":5,"ops":[["w","x",1]]}
 struct ShardPart {
@@ -32,10 +32,17 @@ struct ShardPart {
   ShardCounts counts;
   std::uint64_t operations = 0;  // Of shards of sessions: in the whole of the transactions.
   std::string missing;           // What is missing before this part; empty: nothing.
-  bool tick = false;             // It has nothing, but says that time has passed.
   std::string text = {};         // The transactions as native text; may be empty.
+  // With this part, one of the partitions of the topic of transactions was read up to this time; no
+  // time: nothing is said about that.
+  struct Clock {
+    std::uint32_t partition = 0;
+    std::uint32_t partitions = 1;  // How many there are.
+    std::int64_t time_ms = 0;      // Since 1970.
+  };
+  std::optional<Clock> clock = {};
 };
-[[nodiscard]] std::string print(const ShardPart& part);
+[[nodiscard]] std::string message_of(const ShardPart& part);
 [[nodiscard]] Result<ShardPart> parse_part(std::string_view message);
 
 // In the topic of verdicts, under the name of the shard: what was found in it so far.
@@ -43,15 +50,15 @@ struct ShardTally {
   ShardId shard;
   ShardCounts counts;
   Level level = Level::SessionSi;
-  std::int64_t offset = 0;   // All before it in the partition of the shard is checked.
-  std::uint64_t events = 0;  // How many events were told so far.
-  std::uint64_t operations = 0;            // Sum of ShardPart::operations.
-  std::array<std::uint64_t, 3> txns{};     // Transactions taken, by TxnStatus.
-  double lag_seconds = 0;                  // From arrival to verdict.
+  std::int64_t offset = 0;              // All before it in the partition of the shard is checked.
+  std::uint64_t events = 0;             // How many events were told so far.
+  std::uint64_t operations = 0;         // Sum of ShardPart::operations.
+  std::array<std::uint64_t, 3> txns{};  // Transactions taken, by TxnStatus.
+  double lag_seconds = 0;               // From arrival to verdict.
   serving::Doubt doubt = {};
   StreamSummary stream = {};
 };
-[[nodiscard]] std::string print(const ShardTally& tally);
+[[nodiscard]] std::string message_of(const ShardTally& tally);
 [[nodiscard]] Result<ShardTally> parse_tally(std::string_view message);
 
 // In the topic of states, as "manifest": what belongs to the state of a shard, besides the files
@@ -64,6 +71,8 @@ struct Manifest {
   std::uint64_t operations = 0;
   std::array<std::uint64_t, 3> txns{};
   serving::Doubt doubt = {};
+  // For each partition of the topic of transactions: the time up to which it was read.
+  std::vector<std::int64_t> times_ms = {};
   struct File {
     std::string name;
     std::uint64_t bytes = 0;
@@ -71,7 +80,7 @@ struct Manifest {
   };
   std::vector<File> files = {};  // The checkpoint is the first.
 };
-[[nodiscard]] std::string print(const Manifest& manifest);
+[[nodiscard]] std::string message_of(const Manifest& manifest);
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view message);
 
 }  // namespace ouro::kafka

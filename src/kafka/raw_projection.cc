@@ -52,9 +52,7 @@ bool has_commuting(const History& piece) {
 
 RawProjection::RawProjection(ShardCounts counts, std::optional<std::int64_t> initial,
                              std::string topic)
-    : counts_(counts),
-      rules_{.durable = false, .initial = initial},
-      topic_(std::move(topic)) {}
+    : counts_(counts), rules_{.durable = false, .initial = initial}, topic_(std::move(topic)) {}
 
 std::vector<ShardPart> RawProjection::project(std::int32_t partition,
                                               std::span<const RawMessage> messages) const {
@@ -93,8 +91,7 @@ Result<std::vector<ShardPart>> RawProjection::try_all(std::int32_t partition,
     first_lines.push_back(line);
     text += message.text;
     if (!text.ends_with('\n')) text += '\n';
-    line += static_cast<std::uint64_t>(
-                std::count(message.text.begin(), message.text.end(), '\n')) +
+    line += static_cast<std::uint64_t>(std::count(message.text.begin(), message.text.end(), '\n')) +
             (message.text.ends_with('\n') ? 0 : 1);
   }
   const auto parsed = serving::parse_batch(text, Format::Native, topic_, rules_);
@@ -109,8 +106,9 @@ Result<std::vector<ShardPart>> RawProjection::parts_of(const History& piece,
     return Error{.file = {},
                  .line = {},
                  .offset = {},
-                 .what = "has counters or sets, whose reads look like those of registers in other "
-                         "messages"};
+                 .what =
+                     "has counters or sets, whose reads look like those of registers in other "
+                     "messages"};
   }
   Projector projector(counts_);
   const auto projected = projector.add(piece, places);

@@ -9,11 +9,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr ShardCounts kCounts{2, 1};
+constexpr ShardCounts kProjectedCounts{2, 1};
 constexpr const char* kWrite = R"({"session":"a","start_ts":1,"commit_ts":5,"ops":[["w","x",1]]})";
 constexpr const char* kRead = R"({"session":"b","start_ts":6,"commit_ts":6,"ops":[["r","x",1]]})";
 
-RawProjection projection() { return {kCounts, std::nullopt, "raw"}; }
+RawProjection projection() { return {kProjectedCounts, std::nullopt, "raw"}; }
 
 // All that shards of this name were told.
 std::string text_of(const std::vector<ShardPart>& parts, const std::string& shard) {
@@ -51,7 +51,7 @@ TEST(KafkaProjectionTest, HowMessagesComeTogetherDoesNotMatter) {
     }
   }
   const std::string header = "{\"ouro\":1,\"initial\":null}\n";
-  for (const ShardId shard : shards_of(kCounts)) {
+  for (const ShardId shard : shards_of(kProjectedCounts)) {
     const auto without_headers = [&](const std::vector<ShardPart>& parts) {
       std::string text = text_of(parts, name(shard));
       for (auto at = text.find(header); at != text.npos; at = text.find(header)) {
@@ -66,7 +66,7 @@ TEST(KafkaProjectionTest, HowMessagesComeTogetherDoesNotMatter) {
 TEST(KafkaProjectionTest, ABadMessageIsMissingInAllShardsAndTheOthersCount) {
   const std::vector<RawMessage> messages = {{1, kWrite}, {2, "{\"session\":"}, {3, kRead}};
   const auto parts = projection().project(0, messages);
-  EXPECT_EQ(missing_in(parts), shards_of(kCounts).size());
+  EXPECT_EQ(missing_in(parts), shards_of(kProjectedCounts).size());
   const auto bad = std::find_if(parts.begin(), parts.end(),
                                 [](const ShardPart& part) { return !part.missing.empty(); });
   EXPECT_THAT(bad->missing, HasSubstr("raw, partition 0, offset 2: "));
@@ -81,15 +81,18 @@ TEST(KafkaProjectionTest, WhatCannotBeProjectedIsMissing) {
         R"({"session":"a","start_ts":1,"commit_ts":5,"ops":[["inc","x",1]]})",
         R"({"key":"x","versions":[1],"complete":true})", R"({"ouro":1,"initial":5})"}) {
     const RawMessage message{4, text};
-    EXPECT_EQ(missing_in(projection().project(0, {&message, 1})), shards_of(kCounts).size())
+    EXPECT_EQ(missing_in(projection().project(0, {&message, 1})),
+              shards_of(kProjectedCounts).size())
         << text;
   }
 }
 
 // Nobody else is needed to know what a message means: its shards are told again, and the same.
 TEST(KafkaProjectionTest, OperationsOfTheWholeAreCountedWithTheSessions) {
-  const RawMessage message{
-      4, R"({"session":"a","start_ts":1,"commit_ts":5,"ops":[["w","x",1],["r","y",2],["w","z",1]]})"};
+  const std::string operations_of_three = R"(["w","x",1],["r","y",2],["w","z",1])";
+  const std::string line =
+      R"({"session":"a","start_ts":1,"commit_ts":5,"ops":[)" + operations_of_three + "]}";
+  const RawMessage message{4, line};
   std::uint64_t operations = 0;
   for (const ShardPart& part : projection().project(0, {&message, 1})) {
     operations += part.operations;

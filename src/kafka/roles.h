@@ -6,6 +6,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -28,6 +30,10 @@ struct Names {
   [[nodiscard]] std::string checkers() const { return base + ".checkers"; }
 };
 
+// How much a role takes at once, and how long it waits for that.
+inline constexpr std::size_t kPollBytes = std::size_t{2} << 20;
+inline constexpr auto kPollPatience = std::chrono::milliseconds(50);
+
 // What all roles share.
 struct Surroundings {
   const KafkaOptions& options;
@@ -38,11 +44,11 @@ struct Surroundings {
 };
 
 // Each runs until `stop` is true. The error is one that beginning anew does not mend.
-[[nodiscard]] Status project(const Surroundings& all);
-[[nodiscard]] Status check(const Surroundings& all);
+[[nodiscard]] Status run_projector(const Surroundings& all);
+[[nodiscard]] Status run_checker(const Surroundings& all);
 // Calls `ready` when clients can connect.
-[[nodiscard]] Result<ServeReport> merge(const Surroundings& all,
-                                        const std::function<void(const ServeAddresses&)>& ready);
+[[nodiscard]] Result<ServeReport> run_merger(
+    const Surroundings& all, const std::function<void(const ServeAddresses&)>& ready);
 
 // How a part of a role's work ended.
 struct Ended {

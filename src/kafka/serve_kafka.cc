@@ -16,60 +16,54 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Error complain(std::string what) {
+Error misuse(std::string what) {
   return Error{.file = {}, .line = {}, .offset = {}, .what = std::move(what)};
 }
 
 Status check_options(const KafkaOptions& options) {
   if (!decidable(options.stream.level, Evidence::Timestamps)) {
-    return complain(fmt::format("timestamps cannot decide {}; see 'ouro levels'",
-                                info(options.stream.level).name));
+    return misuse(fmt::format("timestamps cannot decide {}; see 'ouro levels'",
+                              info(options.stream.level).name));
   }
-  if (options.topic.empty()) return complain("no topic of transactions; name one with --topic");
-  if (!options.projects && !options.checks && !options.merges) return complain("no role");
+  if (options.topic.empty()) return misuse("no topic of transactions; name one with --topic");
+  if (!options.projects && !options.checks && !options.merges) return misuse("no role");
   for (const std::uint32_t count : {options.counts.keys, options.counts.sessions}) {
     if (count >= 1 && count <= ShardCounts::kMost) continue;
-    return complain(fmt::format("there can be 1 to {} shards of a kind", ShardCounts::kMost));
+    return misuse(fmt::format("there can be 1 to {} shards of a kind", ShardCounts::kMost));
   }
   if (!options.merges || options.http.empty() || !options.token.empty() || options.insecure) {
     return {};
   }
   const auto address = net::parse_address(options.http);
   if (!address.ok() || net::is_loopback(address->host)) return {};
-  return complain(fmt::format(
+  return misuse(fmt::format(
       "{}: other machines can connect there; set a token (OURO_TOKEN), or say --insecure",
       options.http));
 }
 
-// The broker says when it took a message: that is the time of the check, the same for all. States
-// and verdicts are kept as long as nothing newer has their name.
+// States and verdicts are kept as long as nothing newer has their name.
 Status make_all_topics(const Surroundings& all) {
   const auto shards = static_cast<std::uint32_t>(shards_of(all.options.counts).size());
-  return make_topics(all.connection,
-                     {{.name = all.names.shards(),
-                       .partitions = shards,
-                       .settings = {{"message.timestamp.type", "LogAppendTime"},
-                                    {"max.message.bytes", "33554432"}}},
-                      {.name = all.names.states(),
-                       .partitions = shards,
-                       .settings = {{"cleanup.policy", "compact"},
-                                    {"segment.bytes", "67108864"},
-                                    {"min.cleanable.dirty.ratio", "0.1"}}},
-                      {.name = all.names.verdicts(),
-                       .partitions = 1,
-                       .settings = {{"cleanup.policy", "compact"},
-                                    {"max.message.bytes", "33554432"},
-                                    {"segment.bytes", "67108864"}}}});
+  return make_topics(all.connection, {{.name = all.names.shards(),
+                                       .partitions = shards,
+                                       .settings = {{"max.message.bytes", "33554432"}}},
+                                      {.name = all.names.states(),
+                                       .partitions = shards,
+                                       .settings = {{"cleanup.policy", "compact"},
+                                                    {"segment.bytes", "67108864"},
+                                                    {"min.cleanable.dirty.ratio", "0.1"}}},
+                                      {.name = all.names.verdicts(),
+                                       .partitions = 1,
+                                       .settings = {{"cleanup.policy", "compact"},
+                                                    {"max.message.bytes", "33554432"},
+                                                    {"segment.bytes", "67108864"}}}});
 }
 
 // Runs the roles of this process, each in a thread.
 class Process {
  public:
   explicit Process(const KafkaOptions& options)
-      : options_(options),
-        connection_{options.brokers, options.settings},
-        names_(options),
-        all_{options_, connection_, names_, stop_, [this](const std::string& text) { note(text); }} {}
+      : options_(options), connection_{options.brokers, options.settings}, names_(options) {}
 
   Result<KafkaReport> run() {
     const auto raw = partitions_of(connection_, names_.raw);
@@ -80,55 +74,63 @@ class Process {
                    .offset = {},
                    .what = fmt::format("there is no topic {}", names_.raw)};
     }
-    if (Status made = make_all_topics(all_); !made) return made.error();
-    std::thread watch([this] { watch_stop(); });
-    std::vector<std::thread> threads;
-    KafkaReport report;
-    if (options_.projects) threads.emplace_back([this] { end(project(all_)); });
-    if (options_.checks) threads.emplace_back([this] { end(check(all_)); });
+    if (Status made = make_all_topics(surroundings(projector_)); !made) return made.error();
     const auto ready = [this](const ServeAddresses& addresses) {
       if (options_.ready) options_.ready(addresses);
     };
     if (!options_.merges) ready({});
+    KafkaReport report;
+    if (options_.projects) begin(projector_, run_projector);
+    if (options_.checks) begin(checker_, run_checker);
     if (options_.merges) {
-      threads.emplace_back([&] {
-        auto merged = merge(all_, ready);
-        if (merged.ok()) report.merged = *std::move(merged);
-        end(merged.ok() ? Status() : Status(merged.error()));
+      begin(merger_, [&](const Surroundings& all) -> Status {
+        auto merged = run_merger(all, ready);
+        if (!merged.ok()) return merged.error();
+        report.merged = *std::move(merged);
+        return {};
       });
     }
-    for (std::thread& thread : threads) thread.join();
-    stop_ = true;
-    watch.join();
+    while (!ended_ && !(options_.stop != nullptr && *options_.stop)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    // In the order in which transactions pass, so that each still gets what there is.
+    for (Role* const role : {&projector_, &checker_, &merger_}) {
+      role->stop = true;
+      if (role->thread.joinable()) role->thread.join();
+    }
     if (problem_) return *problem_;
     return report;
   }
 
  private:
+  struct Role {
+    std::atomic<bool> stop{false};
+    std::thread thread = {};
+  };
+  [[nodiscard]] Surroundings surroundings(const Role& role) {
+    return {options_, connection_, names_, role.stop,
+            [this](const std::string& text) { note(text); }};
+  }
+  void begin(Role& role, const std::function<Status(const Surroundings&)>& work) {
+    role.thread = std::thread([this, &role, work] {
+      const Status status = work(surroundings(role));
+      const std::lock_guard lock(mutex_);
+      if (!status && !problem_) problem_ = status.error();
+      ended_ = true;  // The others cannot do without it.
+    });
+  }
   void note(const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (options_.note) options_.note(text);
-  }
-  // A role has ended. The others cannot do without it.
-  void end(const Status& status) {
-    const std::lock_guard lock(mutex_);
-    if (!status && !problem_) problem_ = status.error();
-    stop_ = true;
-  }
-  void watch_stop() {
-    while (!stop_) {
-      if (options_.stop != nullptr && *options_.stop) stop_ = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
   }
 
   const KafkaOptions& options_;
   const Connection connection_;
   const Names names_;
-  std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // Guards notes, and:
+  Role projector_, checker_, merger_;
+  std::atomic<bool> ended_{false};  // One of them has.
+  std::mutex mutex_;                // Guards notes, and:
   std::optional<Error> problem_;
-  const Surroundings all_;
 };
 
 }  // namespace

@@ -68,9 +68,7 @@ Status load_file(const ShardCheck::Options& options, const Manifest::File& file,
 }  // namespace
 
 ShardCheck::ShardCheck(Options options, Stream stream, Manifest manifest)
-    : options_(std::move(options)),
-      stream_(std::move(stream)),
-      manifest_(std::move(manifest)) {}
+    : options_(std::move(options)), stream_(std::move(stream)), manifest_(std::move(manifest)) {}
 
 Result<ShardCheck> ShardCheck::open(Options options, const StateRecords& records) {
   Manifest manifest{.shard = options.shard, .counts = options.counts};
@@ -84,10 +82,10 @@ Result<ShardCheck> ShardCheck::open(Options options, const StateRecords& records
   if (!parsed.ok()) return wrong(options, "the manifest of its state " + parsed.error().what);
   if (parsed->shard != options.shard || parsed->counts.keys != options.counts.keys ||
       parsed->counts.sessions != options.counts.sessions) {
-    return wrong(options, fmt::format("the state is that of {} of {} shards of keys and {} of "
-                                      "sessions",
-                                      name(parsed->shard), parsed->counts.keys,
-                                      parsed->counts.sessions));
+    return wrong(options,
+                 fmt::format("the state is that of {} of {} shards of keys and {} of "
+                             "sessions",
+                             name(parsed->shard), parsed->counts.keys, parsed->counts.sessions));
   }
   manifest = *std::move(parsed);
   for (const Manifest::File& file : manifest.files) {
@@ -99,7 +97,7 @@ Result<ShardCheck> ShardCheck::open(Options options, const StateRecords& records
   return ShardCheck(std::move(options), *std::move(stream), std::move(manifest));
 }
 
-Status ShardCheck::take(std::string_view message, StreamTime at) {
+Status ShardCheck::take(std::string_view message) {
   auto part = parse_part(message);
   if (!part.ok()) return wrong(options_, "a message of its partition " + part.error().what);
   if (part->shard != options_.shard || part->counts.keys != options_.counts.keys ||
@@ -109,37 +107,52 @@ Status ShardCheck::take(std::string_view message, StreamTime at) {
                              "all processes the same --keys and --sessions",
                              name(part->shard), part->counts.keys, part->counts.sessions));
   }
-  if (!part->missing.empty()) miss(part->missing, at, Known::ByAll);
+  if (!part->missing.empty()) miss(part->missing, Known::ByAll);
   if (!part->text.empty()) {
     auto parsed = parse_history(part->text, {.format = Format::Native, .threads = 1}, "message");
     if (!parsed.ok()) return wrong(options_, parsed.error().to_string());
     const auto batch = std::make_shared<const History>(*std::move(parsed));
-    const Status taken = stream_.append(batch, at);
+    const Status taken = stream_.append(batch, clock());
     if (taken) {
       manifest_.operations += part->operations;
       for (const TxnStatus status : columns_of(*batch).txn_status) {
         ++manifest_.txns[static_cast<std::size_t>(status)];
       }
     } else {
-      miss(fmt::format("{}: {}", name(options_.shard), taken.error().what), at,
-           Known::Here);
+      miss(fmt::format("{}: {}", name(options_.shard), taken.error().what), Known::Here);
     }
   }
-  stream_.advance(at);
+  if (part->clock) set(*part->clock);
+  stream_.advance(clock());
   return {};
+}
+
+StreamTime ShardCheck::clock() const {
+  const auto& times = manifest_.times_ms;
+  if (times.empty()) return StreamTime{0};
+  return std::chrono::milliseconds(*std::min_element(times.begin(), times.end()));
+}
+
+// A partition that was added later was empty before.
+void ShardCheck::set(const ShardPart::Clock& clock) {
+  std::vector<std::int64_t>& times = manifest_.times_ms;
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(this->clock()).count();
+  if (times.size() < clock.partitions) times.resize(clock.partitions, now);
+  std::int64_t& time = times[clock.partition];
+  time = std::max(time, clock.time_ms);
 }
 
 std::uint32_t ShardCheck::partition() const {
   return partition_of(options_.counts, name(options_.shard)).value_or(0);
 }
 
-void ShardCheck::miss(const std::string& why, StreamTime at, Known known) {
+void ShardCheck::miss(const std::string& why, Known known) {
   Doubt& doubt = manifest_.doubt;
   ++doubt.number;
   if (doubt.scope == Doubt::Scope::Reads) return;
   doubt.scope = Doubt::Scope::Reads;
   doubt.reason = serving::reason_of(why);
-  doubt.at = at;
+  doubt.at = clock();
   tells_doubt_ = known == Known::Here || partition() == 0;
 }
 
@@ -183,8 +196,6 @@ ShardTally ShardCheck::tally() const {
   return tally;
 }
 
-bool ShardCheck::waits() const { return stream_.summary().window_txns > 0; }
-
 Status ShardCheck::save(std::int64_t offset, const RecordSink& sink) {
   const fs::path checkpoint = options_.folder / kCheckpoint;
   if (Status saved = stream_.save(checkpoint.string()); !saved) return saved;
@@ -195,15 +206,15 @@ Status ShardCheck::save(std::int64_t offset, const RecordSink& sink) {
   if (options_.stream.memory > 0) {
     for (const auto& entry : fs::directory_iterator(options_.folder / kSpill, problem)) {
       if (!entry.is_regular_file()) continue;
-      files.push_back({fmt::format("{}/{}", kSpill, entry.path().filename().string()),
-                       entry.file_size()});
+      files.push_back(
+          {fmt::format("{}/{}", kSpill, entry.path().filename().string()), entry.file_size()});
     }
     std::sort(files.begin() + 1, files.end());
   }
   for (const Manifest::File& file : files) {
     const auto& before = manifest_.files;
-    const bool known = file.name != kCheckpoint &&
-                       std::find(before.begin(), before.end(), file) != before.end();
+    const bool known =
+        file.name != kCheckpoint && std::find(before.begin(), before.end(), file) != before.end();
     if (known) continue;
     if (Status saved = save_file(file, sink); !saved) return saved;
   }
@@ -217,7 +228,7 @@ Status ShardCheck::save(std::int64_t offset, const RecordSink& sink) {
   }
   manifest_.files = std::move(files);
   manifest_.offset = offset;
-  return sink(kManifest, print(manifest_));
+  return sink(kManifest, message_of(manifest_));
 }
 
 Status ShardCheck::save_file(const Manifest::File& file, const RecordSink& sink) const {

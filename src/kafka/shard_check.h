@@ -1,9 +1,11 @@
 // The check of one shard: takes the messages of its partition one by one, and can be saved and go
 // on elsewhere.
 //
-// What it finds follows from the messages and from when the broker took them, and from nothing
-// else. So whoever takes over from a checkpoint and reads the same messages again finds the same,
-// with the same numbers.
+// What it finds follows from the messages and from nothing else. So whoever takes over from a
+// checkpoint and reads the same messages again finds the same, with the same numbers. Time passes
+// by messages, too: it is the time up to which all partitions of the topic of transactions were
+// read. So as long as a projector is away or behind, nothing becomes final that its transactions
+// could still explain.
 #pragma once
 
 #include <cstdint>
@@ -47,14 +49,14 @@ class ShardCheck {
 
   // Where to go on in the partition: the offset that save() was given; zero: at its beginning.
   [[nodiscard]] std::int64_t begin() const { return manifest_.offset; }
-  // Takes a message that the broker took at `at`. The error is one that is not for this shard.
-  [[nodiscard]] Status take(std::string_view message, StreamTime at);
+  // Takes the next message. The error is one that is not for this shard.
+  [[nodiscard]] Status take(std::string_view message);
+  // Up to when all partitions were read; zero: some was not read at all.
+  [[nodiscard]] StreamTime clock() const;
   // What was found since the last call, as far as this shard decides about it.
   [[nodiscard]] std::vector<ToldEvent> poll();
   // What was found so far. Its offset and lag are left to the caller.
   [[nodiscard]] ShardTally tally() const;
-  // Whether something becomes final when time passes.
-  [[nodiscard]] bool waits() const;
   void limit(std::size_t memory) { stream_.limit(memory); }
 
   // Saves the check, which has taken all before `offset`, as records. The last one is the manifest;
@@ -65,7 +67,8 @@ class ShardCheck {
   ShardCheck(Options options, Stream stream, Manifest manifest);
   // Input is missing. If all shards get to know of that, only the first one tells it.
   enum class Known : std::uint8_t { ByAll, Here };
-  void miss(const std::string& why, StreamTime at, Known known);
+  void miss(const std::string& why, Known known);
+  void set(const ShardPart::Clock& clock);
   [[nodiscard]] std::uint32_t partition() const;
   [[nodiscard]] Status save_file(const Manifest::File& file, const RecordSink& sink) const;
 

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr ShardCounts kCounts{2, 1};
+constexpr ShardCounts kCheckedCounts{2, 1};
 constexpr const char* kFirst =
     R"({"session":"a","id":"#0.1","start_ts":1,"commit_ts":5,"ops":[["w","x",1]]})";
 constexpr const char* kSecond =
@@ -26,7 +26,7 @@ class KafkaShardCheckTest : public testing::Test {
   ShardCheck open(ShardId shard = {ShardKind::Keys, 1}) {
     folders_.push_back(*TemporaryFolder::make("kafka-test-"));
     auto check = ShardCheck::open({.shard = shard,
-                                   .counts = kCounts,
+                                   .counts = kCheckedCounts,
                                    .stream = {.timeout = std::chrono::seconds(1)},
                                    .folder = folders_.back().path()},
                                   records_);
@@ -34,10 +34,18 @@ class KafkaShardCheckTest : public testing::Test {
     return *std::move(check);
   }
   static std::string part(const std::string& text, ShardId shard = {ShardKind::Keys, 1}) {
-    return print(ShardPart{.shard = shard, .counts = kCounts, .missing = {}, .text = text});
+    return message_of(
+        ShardPart{.shard = shard, .counts = kCheckedCounts, .missing = {}, .text = text});
+  }
+  // One of two partitions was read up to so many seconds.
+  static std::string clock(std::uint32_t partition, std::int64_t seconds) {
+    return message_of(ShardPart{.shard = {ShardKind::Keys, 1},
+                                .counts = kCheckedCounts,
+                                .missing = {},
+                                .clock = ShardPart::Clock{partition, 2, seconds * 1000}});
   }
   static std::string missing(const std::string& why, ShardId shard = {ShardKind::Keys, 1}) {
-    return print(ShardPart{.shard = shard, .counts = kCounts, .missing = why});
+    return message_of(ShardPart{.shard = shard, .counts = kCheckedCounts, .missing = why});
   }
   Status save(ShardCheck& check, std::int64_t offset) {
     return check.save(offset, [&](const std::string& name, std::optional<std::string_view> text) {
@@ -59,52 +67,57 @@ std::vector<std::uint64_t> numbers(const std::vector<ToldEvent>& events) {
 
 TEST_F(KafkaShardCheckTest, ItGoesOnWhereItWasSaved) {
   ShardCheck first = open();
-  ASSERT_TRUE(first.take(part(kFirst), std::chrono::seconds(1)).ok());
+  ASSERT_TRUE(first.take(part(kFirst)).ok());
   EXPECT_THAT(first.poll(), IsEmpty());
   ASSERT_TRUE(save(first, 41).ok());
-  ASSERT_TRUE(first.take(part(kSecond), std::chrono::seconds(2)).ok());
+  ASSERT_TRUE(first.take(part(kSecond)).ok());
   const auto told = first.poll();
   EXPECT_THAT(numbers(told), ElementsAre(1));
   ShardCheck second = open();
   EXPECT_EQ(second.begin(), 41);
-  ASSERT_TRUE(second.take(part(kSecond), std::chrono::seconds(2)).ok());
+  ASSERT_TRUE(second.take(part(kSecond)).ok());
   const auto again = second.poll();
   ASSERT_THAT(numbers(again), ElementsAre(1));
   EXPECT_EQ(again[0].line, told[0].line);
   EXPECT_THAT(told[0].line, HasSubstr("\"source\":\"keys-1\""));
-  EXPECT_EQ(print(second.tally()), print(first.tally()));
+  EXPECT_EQ(message_of(second.tally()), message_of(first.tally()));
 }
 
 TEST_F(KafkaShardCheckTest, TimePassesByMessagesAlone) {
   ShardCheck check = open();
-  ASSERT_TRUE(check.take(part(kStale), std::chrono::seconds(1)).ok());
-  EXPECT_THAT(check.poll(), IsEmpty());
-  EXPECT_TRUE(check.waits());
-  const std::string tick = print(
-      ShardPart{.shard = {ShardKind::Keys, 1}, .counts = kCounts, .missing = {}, .tick = true});
-  ASSERT_TRUE(check.take(tick, std::chrono::seconds(2)).ok());
-  EXPECT_THAT(numbers(check.poll()), ElementsAre(1));
-  EXPECT_FALSE(check.waits());
+  ASSERT_TRUE(check.take(part(kStale)).ok());
+  ASSERT_TRUE(check.take(clock(0, 10)).ok());
+  ASSERT_TRUE(check.take(clock(1, 10)).ok());
+  ASSERT_TRUE(check.take(part(kStale)).ok());
+  ASSERT_TRUE(check.take(clock(0, 100)).ok());  // Nobody knows what else the other one has.
+  EXPECT_EQ(check.clock(), std::chrono::seconds(10));
+  EXPECT_EQ(check.tally().stream.window_txns, 1u);
+  ASSERT_TRUE(check.take(clock(1, 11)).ok());
+  EXPECT_EQ(check.tally().stream.window_txns, 0u);
+  EXPECT_EQ(check.poll().size(), 2u);
 }
 
 TEST_F(KafkaShardCheckTest, OtherKindsOfShardsTellWhatTheyDecide) {
   const ShardId sessions{ShardKind::Sessions, 1};
   ShardCheck check = open(sessions);
-  ASSERT_TRUE(check.take(part(kFirst, sessions), std::chrono::seconds(1)).ok());
-  ASSERT_TRUE(check.take(part(kSecond, sessions), std::chrono::seconds(1)).ok());
+  ASSERT_TRUE(check.take(part(kFirst, sessions)).ok());
+  ASSERT_TRUE(check.take(part(kSecond, sessions)).ok());
   EXPECT_THAT(check.poll(), IsEmpty());  // The write conflict is for a shard of keys to tell.
 }
 
 TEST_F(KafkaShardCheckTest, WhereInputIsMissingReadsAreUndecidedAlsoAfterARestart) {
   ShardCheck first = open();
-  ASSERT_TRUE(first.take(missing("raw, partition 0, offset 1: what"), {}).ok());
+  ASSERT_TRUE(first.take(missing("raw, partition 0, offset 1: what")).ok());
   const auto told = first.poll();
   ASSERT_THAT(numbers(told), ElementsAre(1));
   EXPECT_THAT(told[0].line, HasSubstr("\"kind\":\"input-fault\""));
   ASSERT_TRUE(save(first, 1).ok());
   ShardCheck second = open();
-  ASSERT_TRUE(second.take(part(kStale), std::chrono::seconds(1)).ok());
-  ASSERT_TRUE(second.take(part(""), std::chrono::seconds(5)).ok());
+  ASSERT_TRUE(second.take(part(kStale)).ok());
+  ASSERT_TRUE(second.take(clock(0, 5)).ok());
+  ASSERT_TRUE(second.take(clock(1, 5)).ok());
+  ASSERT_TRUE(second.take(clock(1, 9)).ok());
+  ASSERT_TRUE(second.take(clock(0, 9)).ok());
   const auto events = second.poll();
   ASSERT_THAT(numbers(events), ElementsAre(2));
   EXPECT_THAT(events[0].line, HasSubstr("\"kind\":\"undecided\""));
@@ -116,7 +129,7 @@ TEST_F(KafkaShardCheckTest, WhereInputIsMissingReadsAreUndecidedAlsoAfterARestar
 TEST_F(KafkaShardCheckTest, OneShardTellsWhatIsMissingInAll) {
   const ShardId other{ShardKind::Keys, 2};
   ShardCheck check = open(other);
-  ASSERT_TRUE(check.take(missing("what", other), {}).ok());
+  ASSERT_TRUE(check.take(missing("what", other)).ok());
   EXPECT_THAT(check.poll(), IsEmpty());
   EXPECT_EQ(check.tally().doubt.reason, "what");
 }
@@ -124,20 +137,20 @@ TEST_F(KafkaShardCheckTest, OneShardTellsWhatIsMissingInAll) {
 TEST_F(KafkaShardCheckTest, WhatTheCheckCannotTakeIsMissingHere) {
   const ShardId other{ShardKind::Keys, 2};
   ShardCheck check = open(other);
-  ASSERT_TRUE(check.take(part(kFirst, other), {}).ok());
+  ASSERT_TRUE(check.take(part(kFirst, other)).ok());
   const std::string list =
       R"({"session":"a","id":"#0.1","start_ts":7,"commit_ts":8,"ops":[["append","x",1]]})";
-  ASSERT_TRUE(check.take(part(list, other), {}).ok());
+  ASSERT_TRUE(check.take(part(list, other)).ok());
   EXPECT_THAT(numbers(check.poll()), ElementsAre(1));
   EXPECT_THAT(check.tally().doubt.reason, HasSubstr("keys-2: "));
 }
 
 TEST_F(KafkaShardCheckTest, MessagesOfOthersAreRefused) {
   ShardCheck check = open();
-  EXPECT_FALSE(check.take("what", {}).ok());
-  EXPECT_FALSE(check.take(part(kFirst, {ShardKind::Keys, 2}), {}).ok());
+  EXPECT_FALSE(check.take("what").ok());
+  EXPECT_FALSE(check.take(part(kFirst, {ShardKind::Keys, 2})).ok());
   ShardPart of_others{.shard = {ShardKind::Keys, 1}, .counts = {7, 1}, .missing = {}};
-  const Status refused = check.take(print(of_others), {});
+  const Status refused = check.take(message_of(of_others));
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().what, HasSubstr("--keys"));
 }
@@ -148,7 +161,7 @@ TEST_F(KafkaShardCheckTest, AStateThatLacksAPartIsRefused) {
   records_.erase("checkpoint/0");
   const TemporaryFolder folder = *TemporaryFolder::make("kafka-test-");
   const auto opened = ShardCheck::open({.shard = {ShardKind::Keys, 1},
-                                        .counts = kCounts,
+                                        .counts = kCheckedCounts,
                                         .stream = {.timeout = std::chrono::seconds(1)},
                                         .folder = folder.path()},
                                        records_);

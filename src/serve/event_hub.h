@@ -113,14 +113,14 @@ class EventHub {
     std::optional<EventText> told = {};  // If it is text already.
   };
   std::deque<Pending> pending_;  // Published, and not text yet.
-  bool telling_ = false;               // The thread works on an event that is not in pending_.
+  bool telling_ = false;         // The thread works on an event that is not in pending_.
   std::atomic<bool> stopped_{false};
   std::optional<Error> problem_;
   std::uint64_t numbered_ = 0;  // The number of the last event that publish() took.
   // By source: the number of the last event that publish() took.
   std::map<std::uint32_t, std::uint64_t> published_;
   std::map<std::uint32_t, std::uint64_t> doubts_;  // Likewise.
-  std::uint64_t last_ = 0;  // The number of the last event that is text.
+  std::uint64_t last_ = 0;                         // The number of the last event that is text.
   EventLog log_;
   std::uint64_t delivered_ = 0;
   std::deque<EventText> kept_;  // The latest events, with their lines.

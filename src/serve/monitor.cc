@@ -69,8 +69,7 @@ void write_counts(MetricsText& text, const Vitals& vitals) {
   text.single("stragglers_total", "counter",
               "Transactions that came after the time-out of one they could affect.",
               stream.stragglers);
-  text.single("verdict", "gauge", "0 holds, 1 violated, 2 undecided.",
-              exit_of(vitals.outcome()));
+  text.single("verdict", "gauge", "0 holds, 1 violated, 2 undecided.", exit_of(vitals.outcome()));
   text.single("lost_stragglers_total", "counter", "The same as ouro_unknown_total.",
               stream.lost_stragglers);
   text.single("undecided_total", "counter", "Violations that could not be judged after all.",

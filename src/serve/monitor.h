@@ -48,11 +48,11 @@ struct Vitals {
   };
   std::vector<Source> sources;
   [[nodiscard]] Outcome outcome() const;  // The worst of them.
-  std::array<std::uint64_t, 3> txns{};  // Transactions taken, by TxnStatus.
-  std::uint64_t batches = 0;            // Applied.
-  std::uint64_t repeated = 0;           // Batches that had been applied before.
-  double lag_seconds = 0;               // From arrival to verdict, of the last batch.
-  Durations checks;                     // One for each batch.
+  std::array<std::uint64_t, 3> txns{};    // Transactions taken, by TxnStatus.
+  std::uint64_t batches = 0;              // Applied.
+  std::uint64_t repeated = 0;             // Batches that had been applied before.
+  double lag_seconds = 0;                 // From arrival to verdict, of the last batch.
+  Durations checks;                       // One for each batch.
 };
 
 // Thread safety: all members may be called from any thread.
