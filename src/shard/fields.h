@@ -38,6 +38,11 @@ class Fields {
     if (!truth.is_true() && !truth.is_false()) note(name);
     return truth.is_true();
   }
+  [[nodiscard]] double number(std::string_view name) const {
+    const auto number = json_.member(name).number();
+    if (!number) note(name);
+    return number.value_or(0);
+  }
   [[nodiscard]] std::string text(std::string_view name) const {
     const auto text = json_.member(name).text();
     if (!text) note(name);
