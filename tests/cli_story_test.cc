@@ -75,7 +75,8 @@ TEST_F(CliStoryTest, TheFirstStoryDoesNotDependOnWhatIsPrinted) {
   EXPECT_EQ(behind(text, "VIOLATED session-si (", ','), name);
   EXPECT_EQ(behind(told({"-v"}), "VIOLATED session-si (", ','), name);
   EXPECT_EQ(behind(told({"--json"}), "\"anomalies\":[{\"name\":\"", '"'), name);
-  EXPECT_EQ(behind(told({"--output", "edn"}), ":ouro/story [\"", '"'), name);
+  // Elle's map has its anomalies by their types, so none of them is first.
+  EXPECT_THAT(told({"--output", "edn"}), HasSubstr(":ouro/story [\"" + name + '"'));
   EXPECT_EQ(behind(told({"-q", "--junit", "-"}), "<failure type=\"", ','), name);
   EXPECT_EQ(behind(told({"-q", "--sarif", "-"}), " violated: ", '.'), name);
   EXPECT_EQ(behind(told({"-q", "--dot", "-"}), "label=\"", '('), name + ' ');

@@ -226,6 +226,26 @@ TEST(DocsTest, TheSchemaOfVerdictsHasTheKindsOfOperationsThatThereAre) {
   EXPECT_NE(schema.find(entry), std::string::npos) << entry;
 }
 
+// docs/releases.md names these places beside CMakeLists.txt.
+TEST(DocsTest, WhatOthersInstallHasTheVersionOfTheLibrary) {
+  const std::string number(version());
+  const struct {
+    const char *file, *before, *after;
+  } places[] = {
+      {"clients/python/pyproject.toml", "version = \"", "\"\n"},
+      {"clients/java/pom.xml", "<artifactId>ouro</artifactId>\n  <version>", "<"},
+      {"clients/java/README.md", "<version>", "<"},
+      {"clients/jepsen/project.clj", "(defproject ouro/checker \"", "\""},
+      {"docs/ci.md", "./ci/ouro_", "_amd64.deb"},
+      {"docs/java.md", "# ouro:ouro:", "\n"},
+      {"docs/jepsen.md", "[ouro/checker \"", "\"]"},
+      {"docs/ouro.1", ".TH OURO 1 \"\" \"ouro ", "\"\n"},
+  };
+  for (const auto& [file, before, after] : places) {
+    EXPECT_NE(slurp(kRoot / file).find(before + number + after), std::string::npos) << file;
+  }
+}
+
 TEST(DocsTest, NoLevelAnomalyOrFormatIsLeftOut) {
   const auto level_anchors = anchors(read_document(kRoot / "docs/levels.md"));
   for (const LevelInfo& level : levels()) {

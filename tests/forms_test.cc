@@ -267,8 +267,7 @@ TEST(FormsTest, DotDashesWhatHoldsInSomeCasesOnly) {
 
 // T3 wrote what the others read, which is on no cycle.
 TEST(FormsTest, GraphsHaveEverybodyWithTheirEdges) {
-  const Told told =
-      tell("h", oracle::history_of("T3: w x 5\nT1: r x 5, w x 1\nT2: r x 5, w x 2"));
+  const Told told = tell("h", oracle::history_of("T3: w x 5\nT1: r x 5, w x 1\nT2: r x 5, w x 2"));
   const auto at_si = std::find_if(told.explanations.begin(), told.explanations.end(),
                                   [](const Explanation& e) { return e.level == Level::Si; });
   ASSERT_NE(at_si, told.explanations.end());
@@ -280,8 +279,8 @@ TEST(FormsTest, GraphsHaveEverybodyWithTheirEdges) {
   const std::string json = to_json(told.history, told.verdicts, {.explanations = {&*at_si, 1}});
   const std::size_t restored = json.find("\"restored\":[");
   ASSERT_NE(restored, std::string::npos) << json;
-  for (const char* edge : {R"({"from":0,"to":1,"kind":"wr","key":"x")",
-                           R"({"from":0,"to":2,"kind":"wr","key":"x")"}) {
+  for (const char* edge :
+       {R"({"from":0,"to":1,"kind":"wr","key":"x")", R"({"from":0,"to":2,"kind":"wr","key":"x")"}) {
     EXPECT_NE(json.find(edge, restored), std::string::npos) << edge << '\n' << json;
   }
 }
@@ -300,14 +299,16 @@ bool is_one_map(const std::string& text) {
 
 TEST(FormsTest, EdnIsWellFormedAndInElleSShape) {
   for (const Told& told : everything()) {
-    const std::string text = to_edn(told.history, told.verdicts, told.explanations);
+    const std::string text =
+        to_edn(told.history, {.verdicts = told.verdicts, .explanations = told.explanations});
     EXPECT_TRUE(is_one_map(text)) << told.name << '\n' << text;
   }
   const History history = oracle::history_of("T1: r x nil, w x 1\nT2: r x nil, w x 2");
   const auto verdict = check(history, Level::Si);
   ASSERT_TRUE(verdict.ok());
   const Explanation explanation = explain(history, *verdict);
-  const std::string text = to_edn(history, {&*verdict, 1}, {&explanation, 1});
+  const std::string text =
+      to_edn(history, {.verdicts = {&*verdict, 1}, .explanations = {&explanation, 1}});
   EXPECT_TRUE(text.starts_with(
       "{:valid? false, :anomaly-types (:lost-update), :anomalies {:lost-update [{:key \"x\", "
       ":value nil, :txns [{:index 0, :process \"T1\", :type :ok, :f :txn, :value [[:r \"x\" "

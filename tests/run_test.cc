@@ -187,8 +187,12 @@ TEST_F(RunTest, WiredtigerHoldsByReadsAndByTimestampsAndReadsUncommittedIfTold) 
   wanted = options("wiredtiger:?isolation=read-uncommitted", WorkloadKind::General, 8'000);
   wanted.workload.abort_share = 0.3;
   wanted.workload.keys = 10;
-  const Verdict dirty = judge(record(wanted), Level::ReadCommitted);
-  EXPECT_GT(occurrences(dirty, AnomalyKind::AbortedRead), 0u);
+  wanted.workload.ops_per_txn = 32;  // Writers take their time, and readers see it.
+  std::uint64_t dirty = 0;
+  for (int run = 0; run < 20 && dirty == 0; ++run) {  // It is a matter of luck.
+    dirty = occurrences(judge(record(wanted), Level::ReadCommitted), AnomalyKind::AbortedRead);
+  }
+  EXPECT_GT(dirty, 0u);
 }
 
 // Every workload on every database that can do it.

@@ -322,6 +322,75 @@ TEST_F(ShardFolderTest, FilesCheckedOneByOneGiveTheVerdictOnTheWhole) {
   }
 }
 
+// Parts that several machines split, joined, are what one machine makes of the whole.
+TEST_F(ShardFolderTest, PartsThatWereSplitApartAreJoinedToTheShardsOfTheWhole) {
+  const std::string whole = generated({"-w", "range-b", "-l", "strong-si", "-n", "600", "--keys",
+                                       "60", "--clocks", "--fault", "lost-update=0.05"});
+  ASSERT_EQ(ouro({"shard", "split", whole, "--keys", "3", "-o", path("one")}).status, 0);
+  std::ifstream file(whole);
+  std::string head, line;
+  std::getline(file, head);
+  std::vector<std::string> lines;
+  while (std::getline(file, line)) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 600u);
+  std::vector<std::string> joined = {"shard", "join"};
+  const std::size_t cuts[] = {0, 1, 1, 250, 600};
+  for (std::size_t i = 4; i-- > 0;) {  // The last part first.
+    const std::string part = path("part" + std::to_string(i));
+    std::ofstream out(part + ".jsonl");
+    out << head << '\n';
+    for (std::size_t k = cuts[i]; k < cuts[i + 1]; ++k) out << lines[k] << '\n';
+    out.close();
+    const Ran ran = ouro({"shard", "split", part + ".jsonl", "--keys", "3", "--before",
+                          std::to_string(cuts[i]), "-o", part});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    joined.push_back(part);
+  }
+  const Ran ran = ouro([&] {
+    auto arguments = joined;
+    arguments.insert(arguments.end(), {"-o", path("joined")});
+    return arguments;
+  }());
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(path("one"))) {
+    if (entry.path().extension() != ".jsonl") continue;
+    ++files;
+    EXPECT_EQ(slurp(entry.path()), slurp(fs::path(path("joined")) / entry.path().filename()));
+  }
+  EXPECT_EQ(files, 6u) << "three of keys, rows, sessions and clocks";
+  for (const std::string folder : {"one", "joined"}) {
+    EXPECT_EQ(ouro({"shard", "check", "-l", "strong-si", path(folder)}).status, 1);
+  }
+  const Ran one = ouro({"shard", "merge", "--json", path("one")});
+  const Ran other = ouro({"shard", "merge", "--json", path("joined")});
+  EXPECT_EQ(counts_in(other.out), counts_in(one.out));
+  EXPECT_EQ(
+      ouro({"shard", "merge", path("joined"), "--history", whole, "--certificate", path("proof")})
+          .status,
+      1);
+  EXPECT_THAT(ouro({"certify", whole, path("proof")}).out, HasSubstr("accepted"));
+
+  joined.erase(joined.begin() + 3);
+  joined.insert(joined.end(), {"-o", path("other")});
+  EXPECT_THAT(ouro(joined).err, HasSubstr("name every part once"));
+}
+
+TEST_F(ShardFolderTest, WhatIsLeftOutOfSessionsIsLeftOutOfTheWhole) {
+  std::ofstream(path("h.jsonl"))
+      << R"({"session":null,"start_ts":1,"commit_ts":2,"ops":[["w","x",1]]}
+{"session":"a","start_ts":3,"commit_ts":3,"ops":[["r","x",1]]}
+)";
+  ASSERT_EQ(ouro({"shard", "split", path("h.jsonl"), "-o", path("s")}).status, 0);
+  for (const std::string level : {"si", "session-si"}) {
+    ASSERT_EQ(ouro({"shard", "check", "-l", level, path("s")}).status, 0);
+    const Ran merged = ouro({"shard", "merge", path("s")});
+    EXPECT_EQ(merged.status, 0) << merged.err;
+    EXPECT_EQ(merged.out.find("as far as was checked") != std::string::npos, level == "session-si")
+        << merged.out;
+  }
+}
+
 TEST_F(ShardFolderTest, VerdictsThatDoNotFitTogetherAreRefused) {
   const std::string whole = generated({"-n", "300"});
   const std::string folder = path("a");

@@ -454,15 +454,15 @@ Complaints check_form(std::string_view path, std::string_view text) {
 
 Complaints check_kind_order(std::string_view path, std::string_view text) {
   static const std::regex order(
-      R"([<>]=? (Op|Predicate|Anomaly)Kind::|(Op|Predicate|Anomaly)Kind::\w+ [<>]=? )");
+      R"([<>]=? (\w+::)?(?!Token)\w*Kind::|\b(?!Token)\w*Kind::\w+ [<>]=? |[<>]=? Pattern::)");
   Complaints complaints;
   std::size_t number = 0;
   for (const std::string_view line : split_lines(text)) {
     ++number;
     if (!std::regex_search(line.data(), line.data() + line.size(), order)) continue;
     complaints.push_back(complain(path, number,
-                                  "kinds have no order; ask their row, info(), or for "
-                                  "operations src/history/access.h"));
+                                  "kinds have no order; ask their row, info(), for operations "
+                                  "src/history/access.h, or name the kinds that are meant"));
   }
   return complaints;
 }

@@ -10,6 +10,8 @@
 //   if (!examination.ok()) return fail(examination.error());
 //   std::cout << ouro::describe(*history, *examination, {.name = "the bank"});
 //
+// Cost: look-ups of names; what asks a history for its model or stated levels reads a few columns.
+//
 // Thread safety: calls share no state.
 #pragma once
 

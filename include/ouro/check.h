@@ -257,6 +257,7 @@ enum class LeftOutKind : std::uint8_t {
   Balances,    // Reads of Jepsen's bank that returned a negative balance. Whether a transfer was
                // to leave the account at zero or more, and so what it read, is not recorded.
 };
+inline constexpr std::size_t kLeftOutKindCount = 6;
 [[nodiscard]] std::string_view name(LeftOutKind kind);  // "real-time"
 
 struct LeftOut {

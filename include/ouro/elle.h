@@ -1,5 +1,20 @@
 // What was found, in the form of Elle's results, for tools that read those: docs/ci.md.
 //
+// Example (built and run as tests/example_elle.cc):
+//
+//   ouro::RecordedLines lines;
+//   const auto history = ouro::read_history("tests/data/elle-cli/rw-register.edn", {}, lines);
+//   if (!history.ok()) return fail(history.error());
+//   const auto found = ouro::examine(*history, {.levels = {ouro::Level::Serializable}});
+//   if (!found.ok()) return fail(found.error());
+//   std::cout << ouro::to_edn(*history, {.verdicts = found->verdicts,
+//                                        .explanations = found->explanations,
+//                                        .others = found->others,
+//                                        .lines = &lines})
+//             << '\n';
+//
+// Cost: that of reading the history as ouro/format.h says, and linear in what is reported.
+//
 // Thread safety: calls share no state.
 #pragma once
 

@@ -1,5 +1,20 @@
-// Verdicts and stories in the forms that other programs read: DOT, JUnit, SARIF, Elle's EDN; and
-// HTML, for browsers. docs/ci.md shows an example of each, docs/html.md describes the HTML page.
+// Verdicts and stories in the forms that other programs read: DOT, JUnit and SARIF (Elle's EDN is
+// in ouro/elle.h); and HTML, for browsers. docs/ci.md shows an example of each, docs/html.md
+// describes the HTML page.
+//
+// Example (built and run as tests/example_forms.cc):
+//
+//   const auto history = ouro::read_history("tests/data/demo/lost_update.jsonl");
+//   if (!history.ok()) return fail(history.error());
+//   const auto found = ouro::examine(*history, {.levels = {ouro::Level::Si}});
+//   if (!found.ok()) return fail(found.error());
+//   ouro::HtmlReport page;
+//   page.add({.name = "the bank",
+//             .history = &*history,
+//             .verdicts = found->verdicts,
+//             .explanations = found->explanations});
+//   std::ofstream("bank.html") << page.finish();
+//   std::cout << ouro::to_dot(*history, found->explanations);
 //
 // Nothing here writes files or checks anything; what check() and explain() found is turned into
 // text. The text is valid whatever bytes the history holds: bytes that are no UTF-8, and characters
@@ -25,11 +40,6 @@ namespace ouro {
 // lists its operations. Each edge, labelled with its kind and key, leads from one operation to
 // another. Edges that hold only in some case are dashed; their tooltips say in which.
 [[nodiscard]] std::string to_dot(const History& history, std::span<const Explanation> explanations);
-
-// What Elle's checker returns, as one line of EDN: {:valid? … :anomaly-types (…) :anomalies {…}
-// :not #{…} :also-not #{…}}.
-[[nodiscard]] std::string to_edn(const History& history, std::span<const Verdict> verdicts,
-                                 std::span<const Explanation> explanations);
 
 // What was found out about one history, to be added to a report. The report copies what it needs.
 struct Checked {

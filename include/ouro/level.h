@@ -4,6 +4,15 @@
 // levels cannot be compared with `<` (it does not compile); ask implies(). docs/levels.md defines
 // every level and shows what tells it from its neighbours.
 //
+// Example (built and run as tests/example_level.cc):
+//
+//   const auto asked = ouro::find_level("pcsi");
+//   if (!asked) return 1;
+//   for (const ouro::LevelInfo& other : ouro::levels()) {
+//     if (other.level != *asked && ouro::implies(*asked, other.level))
+//       std::cout << ouro::info(*asked).name << " implies " << other.name << '\n';
+//   }
+//
 // Thread safety: calls share no state. All functions are table look-ups, except find_level() and
 // closest_level(), which go through all names.
 #pragma once

@@ -4,6 +4,20 @@
 // History::predicate() and its neighbours walk them. Comparisons follow SQL: they are neither true
 // nor false when an operand is null, or when a number is compared with a text; and a row is
 // selected only if the whole predicate is true. docs/predicates.md has the details.
+//
+// Example (built and run as tests/example_predicate.cc):
+//
+//   // [["select", {"eq": ["on_call", true]}, []]]
+//   ouro::HistoryBuilder builder;
+//   builder.begin_txn(builder.session("alice"));
+//   const ouro::Value wanted[] = {ouro::Value::boolean(true)};
+//   const ouro::ColumnId column = builder.column("on_call");
+//   builder.select(builder.compare(ouro::PredicateKind::Eq, column, wanted), {});
+//   const ouro::History history = *std::move(builder).freeze();
+//   const ouro::PredicateRead& read = history.predicate_read(ouro::OpId{0});
+//   const ouro::PredicateNode& node = history.predicate(read.predicate);
+//   std::cout << history.column_name(node.column) << ' ' << ouro::info(node.kind).word << ' '
+//             << history.text(history.operands(node).front()) << '\n';
 #pragma once
 
 #include <cstddef>

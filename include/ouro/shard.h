@@ -120,14 +120,29 @@ struct ShardPlan {
   std::uint64_t txns = 0;         // Of the whole history.
   std::uint64_t ops = 0;          // Of the whole history.
   std::uint64_t fingerprint = 0;  // Of the whole: whether verdicts are about this history.
-  std::vector<LeftOut> left_out;  // What the strongest level leaves out.
+  // What the strongest level leaves out. Those that are counted and not met, with a count of zero,
+  // are there for join().
+  std::vector<LeftOut> left_out;
   std::vector<ShardFile> shards;  // Without those that have no transaction.
+  // If a part of a history was split: what join() needs of it.
+  struct Part {
+    std::uint64_t before = 0;  // How many transactions of the whole come before it.
+    bool predicate_reads = false;
+    bool clocks = false;
+    bool timestamps = false;  // Whether it has any of these.
+  };
+  std::optional<Part> part = {};
+  // Whether it was joined from parts. Then the fingerprint is theirs, and not that of the whole.
+  bool joined = false;
 };
 
 struct SplitOptions {
   std::uint32_t keys = 1;
   std::uint32_t sessions = 1;
   ReadOptions read = {};
+  // The file is a part of a history: so many transactions of the whole come before it. What the
+  // first lines of the whole say about all of it, each part has to say.
+  std::optional<std::uint64_t> before = {};
 };
 
 // Splits the history at `path` into files in `folder`, which is made if it does not exist. Native
@@ -136,6 +151,15 @@ struct SplitOptions {
 // file that cannot be written.
 [[nodiscard]] Result<ShardPlan> split(const std::string& path, const std::string& folder,
                                       const SplitOptions& options);
+// Joins the plans of all parts of a history, in any order. The error is that a part is missing, or
+// that they were split differently.
+[[nodiscard]] Result<ShardPlan> join(std::vector<ShardPlan> parts);
+// The same with the files in `folders`, from which the shards of the whole are put together in
+// `folder`, which is made if it does not exist.
+[[nodiscard]] Result<ShardPlan> join(std::span<const std::string> folders,
+                                     const std::string& folder);
+// Writes the plan to its file in `folder`.
+[[nodiscard]] Status write_shard_plan(const ShardPlan& plan, const std::string& folder);
 // The plan in `folder`. The error is that there is none.
 [[nodiscard]] Result<ShardPlan> read_shard_plan(const std::string& folder);
 

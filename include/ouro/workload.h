@@ -3,6 +3,9 @@
 // The same workloads drive the simulated store (ouro/generate.h) and real databases (ouro/run.h).
 // Each is a sequence of transactions that follows from the options and the seed alone.
 //
+// Example: tests/example_generate.cc, which ouro/generate.h shows, and tests/example_run.cc, which
+// ouro/run.h shows. Cost: all functions here are look-ups in a table.
+//
 // Thread safety: calls share no state.
 #pragma once
 

@@ -277,6 +277,21 @@ bool implies(Level stronger, Level weaker) {
 
 std::span<const Level> directly_below(Level level) { return row_of(level).below.span(); }
 
+std::optional<Level> searched_first(Level level) {
+  constexpr Level kFirst = Level::SessionSi;
+  return implies(kFirst, level) ? std::optional(kFirst) : std::nullopt;
+}
+
+Level strongest_of_family(Level level) {
+  Level strongest = level;
+  for (const LevelInfo& other : kInfos) {
+    if (rules(other.level).is(rules(level).family) && implies(other.level, strongest)) {
+      strongest = other.level;
+    }
+  }
+  return strongest;
+}
+
 bool has_stronger(Level level) {
   return std::any_of(kInfos.begin(), kInfos.end(), [&](const LevelInfo& other) {
     return other.level != level && implies(other.level, level);

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -128,5 +129,12 @@ struct LevelRow {
 // Both are look-ups in the table.
 [[nodiscard]] const LevelRow& row_of(Level level);
 [[nodiscard]] inline const LevelRules& rules(Level level) { return row_of(level).rules; }
+
+// The level whose order is looked for first where `level` itself is hard to search: it implies
+// `level`, has far fewer orders to try, and asks nothing of clocks. None if no such level implies
+// `level`. It may be `level` itself.
+[[nodiscard]] std::optional<Level> searched_first(Level level);
+// The strongest level of the same family.
+[[nodiscard]] Level strongest_of_family(Level level);
 
 }  // namespace ouro

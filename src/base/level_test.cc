@@ -47,6 +47,32 @@ TEST(LevelTest, MisspeltNamesAreGuessed) {
   EXPECT_EQ(closest_level("eventual-whatever"), "");
 }
 
+TEST(LevelTest, TheLevelThatIsSearchedFirstImpliesTheOther) {
+  std::size_t found = 0;
+  for (const LevelInfo& level : levels()) {
+    const auto first = searched_first(level.level);
+    if (!first) continue;
+    ++found;
+    EXPECT_TRUE(implies(*first, level.level)) << level.name;
+    EXPECT_FALSE(rules(*first).clocks()) << level.name;
+  }
+  EXPECT_GE(found, 5u);
+  EXPECT_EQ(searched_first(Level::Si), Level::SessionSi);
+  EXPECT_EQ(searched_first(Level::Serializable), std::nullopt);
+}
+
+TEST(LevelTest, OneLevelOfAFamilyImpliesAllOthersOfIt) {
+  for (const LevelInfo& level : levels()) {
+    const Level strongest = strongest_of_family(level.level);
+    for (const LevelInfo& other : levels()) {
+      if (!rules(other.level).is(rules(level.level).family)) continue;
+      EXPECT_TRUE(implies(strongest, other.level)) << level.name << ", " << other.name;
+    }
+  }
+  EXPECT_EQ(strongest_of_family(Level::Prefix), Level::StrongSi);
+  EXPECT_EQ(strongest_of_family(Level::RepeatableRead), Level::StrictSerializable);
+}
+
 TEST(LevelTest, ImplicationsAreThoseOfTheDesign) {
   EXPECT_TRUE(implies(Level::StrictSerializable, Level::ReadCommitted));
   EXPECT_TRUE(implies(Level::SessionSi, Level::ParallelSi));

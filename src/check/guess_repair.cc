@@ -39,7 +39,9 @@ bool GuessRepair::change(std::span<const Anomaly> wrong) {
   return true;
 }
 
-// An operation that reads many rows has an entry for each; those that the edge is about count.
+// Looks for a change of what `read` is guessed to have returned. If it read many rows, each has an
+// entry in the guess, and only the entries for the key and the transactions of `edge` may be
+// changed.
 void GuessRepair::consider(OpId read, const Edge& edge, std::optional<Change>& best) {
   const auto at = entries_.find(read);
   if (at == entries_.end()) return;

@@ -51,10 +51,18 @@ void Coverage::add_txn(const History& history, TxnId txn) {
 }
 
 std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
+  std::vector<LeftOut> out = counted(level, evidence);
+  std::erase_if(out, [](const LeftOut& left) {
+    return left.kind != LeftOutKind::Everything && left.count == 0;
+  });
+  return out;
+}
+
+std::vector<LeftOut> Coverage::counted(Level level, Evidence evidence) const {
   if (txns_ == 0) return {{.kind = LeftOutKind::Everything}};
   std::vector<LeftOut> out;
   const auto add = [&](LeftOutKind kind, std::uint64_t count, std::uint64_t total) {
-    if (count > 0) out.push_back({.kind = kind, .count = count, .total = total});
+    out.push_back({.kind = kind, .count = count, .total = total});
   };
   const bool clocks = level == Level::Mixed ? states_clocks_ : rules(level).clocks();
   if (clocks) add(LeftOutKind::RealTime, unclocked_, txns_);
@@ -75,8 +83,8 @@ std::vector<LeftOut> left_out(const History& history, Level level, Evidence evid
 }
 
 std::string_view name(LeftOutKind kind) {
-  constexpr std::array<std::string_view, 6> kNames{"everything", "real-time", "sessions",
-                                                   "results",    "omissions", "balances"};
+  constexpr std::array<std::string_view, kLeftOutKindCount> kNames{
+      "everything", "real-time", "sessions", "results", "omissions", "balances"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -18,6 +18,8 @@ class Coverage {
 
   // What a verdict at `level` leaves out if it holds by `evidence`. Empty: nothing.
   [[nodiscard]] std::vector<LeftOut> left_out(Level level, Evidence evidence) const;
+  // The same with all that is counted for it, even if it was not met: counts may be zero.
+  [[nodiscard]] std::vector<LeftOut> counted(Level level, Evidence evidence) const;
 
  private:
   void add_txn(const History& history, TxnId txn);

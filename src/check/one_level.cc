@@ -47,8 +47,8 @@ struct Question {
   SearchFor open = {};
 };
 
-// Decides a level by a search. Session-si has far fewer orders to try than levels that may lose
-// updates or that forbid fewer cycles, so where it implies the level it is asked first.
+// Decides a level by a search. Levels that may lose updates or that forbid fewer cycles have far
+// more orders to try than the level that is searched first, where there is one.
 Verdict decide_by_search(const Observed& observed, Question question, const Budget& budget,
                          const CheckOptions& options) {
   const Level level = question.level;
@@ -56,10 +56,10 @@ Verdict decide_by_search(const Observed& observed, Question question, const Budg
     return check_polygraph(observed, level, part, options, question.open);
   };
   const bool looser = rules(level).lost_updates || rules(level).is(LevelFamily::Parallel);
-  if (!looser || !implies(Level::SessionSi, level)) return alone(budget);
+  const auto first = searched_first(level);
+  if (!looser || !first) return alone(budget);
   const auto stronger = [&](const Budget& part) -> Turn {
-    const Verdict verdict =
-        check_polygraph(observed, Level::SessionSi, part, options, question.open);
+    const Verdict verdict = check_polygraph(observed, *first, part, options, question.open);
     if (verdict.outcome == Outcome::Holds) return {weakened(verdict, level)};
     return {std::nullopt, verdict.outcome == Outcome::Violated};
   };
@@ -139,15 +139,17 @@ Verdict decide_with_predicates(Observed& observed, const PredicateReads& predica
 Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Question question,
                        const Budget& budget, const CheckOptions& options);
 
-// At parallel SI no order says what a predicate read saw. Session-si implies the level and takes
+// At parallel SI no order says what a predicate read saw. The level that is searched first takes
 // few edges. If it fails, these are often enough to violate parallel SI, too. Only if they are not
 // are all edges of all reads needed, which may be millions.
 Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Question question,
                         const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
-  const Verdict stronger =
-      decide_with_predicates(observed, predicates, {Level::SessionSi}, budget, options);
-  if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  if (const auto first = searched_first(level)) {
+    const Verdict stronger =
+        decide_with_predicates(observed, predicates, {*first}, budget, options);
+    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  }
   if (predicates.partial().valid()) {
     return decide_partial(observed, predicates, question, budget, options);
   }
@@ -313,8 +315,8 @@ Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level
     if (auto guessed = guess_open_reads(observed, without, budget, options)) return *guessed;
   }
   // A stronger level that can search them may hold, and then so does this one.
-  if (implies(Level::SessionSi, level)) {
-    const Verdict stronger = decide_as({Level::SessionSi, {true, results}});
+  if (const auto first = searched_first(level)) {
+    const Verdict stronger = decide_as({*first, {true, results}});
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
   return decide_as({level, {false, results}});

@@ -17,10 +17,10 @@
 // Nothing here depends on the level, nor on why a read is open, but only on which versions it may
 // have returned (Observed::candidates()). It is the same with elements of lists that several
 // transactions may have appended (open_elements.h): first the likely order of commits is taken for
-// a guess, and then one that a failed guess rests on is tried first. Rows of counters are open
-// reads whose sum is known (counter_sums.h); a case in which they cannot add up is refuted. Where
-// the level is decided by a search, that can find out itself what most of them returned
-// (check/polygraph/source_choices.h), and only the others are left to this.
+// a guess; if the guess fails, a read that the failure rests on is tried first. Rows of counters
+// are open reads whose sum is known (counter_sums.h); a case in which they cannot add up is
+// refuted. Where the level is decided by a search, that can find out itself what most of them
+// returned (check/polygraph/source_choices.h), and only the others are left to this.
 #pragma once
 
 #include <functional>

@@ -186,7 +186,7 @@ Verdict decide_with_moments(Observed& observed, const Scans& scans, Level level,
     Verdict verdict = in_order(level, false, budget);
     if (!results || verdict.outcome != Outcome::Undecided || budget.exhausted()) return verdict;
   }
-  const Level strongest = rules(level).begins_apart() ? Level::StrongSi : Level::StrictSerializable;
+  const Level strongest = strongest_of_family(level);
   std::vector<Way> ways;
   if (level != strongest && implies(strongest, level)) {
     ways.emplace_back([&](const Budget& part) -> Turn {
@@ -222,9 +222,8 @@ Verdict decide_with_all_rows(Observed& observed, const Scans& scans, Level level
                              const CheckOptions& options) {
   Verdict verdict = decide(observed, level, false, budget);
   if (verdict.outcome == Outcome::Violated || budget.exhausted()) return verdict;
-  if (implies(Level::SessionSi, level)) {
-    const Verdict stronger =
-        decide_with_moments(observed, scans, Level::SessionSi, decide, budget, options);
+  if (const auto first = searched_first(level)) {
+    const Verdict stronger = decide_with_moments(observed, scans, *first, decide, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
   constexpr std::uint64_t kStepsPerRow = 30;
@@ -255,9 +254,9 @@ Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide
   AllUntold untold;
   if (!conditions) untold = all_untold(observed, scans, kFew, budget);
   if (conditions || untold.too_many) {
-    if (implies(Level::SessionSi, level)) {
+    if (const auto first = searched_first(level)) {
       const Verdict stronger =
-          decide_with_moments(observed, scans, Level::SessionSi, decide, budget, options);
+          decide_with_moments(observed, scans, *first, decide, budget, options);
       if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
     }
     untold = all_untold(observed, scans, conditions ? kFew / 2 : kMost, budget);

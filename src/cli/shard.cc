@@ -23,6 +23,8 @@ struct ShardFlags {
   std::string out;  // Of split: the folder.
   std::uint32_t keys = 2;
   std::uint32_t sessions = 1;
+  std::optional<std::uint64_t> before;
+  bool plan_only = false;
   std::string format;
   std::string level = "session-si";
   std::int64_t clock_drift = 0;
@@ -42,6 +44,10 @@ constexpr char kShardDetails[] =
     "there are scans, selects or aggregates; --sessions shards of sessions, which have their "
     "transactions without operations; and one of clocks, if there are any. Each shard is a history "
     "like any other, and what is wrong with it is wrong with the whole.\n\n"
+    "Several machines can split one history: each splits a part of it, with --before, the number "
+    "of "
+    "transactions in the parts before it, and 'join' puts the folders PATH of all parts "
+    "together.\n\n"
     "'check' checks the shards PATH, or all shards of the folder PATH, at one LEVEL that "
     "timestamps decide, as 'ouro check --stream' does, and writes a verdict beside each. On "
     "another machine it needs the shard and shards.json in one folder.\n\n"
@@ -53,6 +59,14 @@ constexpr char kShardDetails[] =
 std::string counted(std::uint64_t txns, std::uint64_t ops) {
   return fmt::format("{} transaction{}, {} operation{}", txns, txns == 1 ? "" : "s", ops,
                      ops == 1 ? "" : "s");
+}
+
+void print_plan(const std::string& title, const ShardPlan& plan) {
+  std::string text = fmt::format("{}: {}\n", title, counted(plan.txns, plan.ops));
+  for (const ShardFile& shard : plan.shards) {
+    text += fmt::format("  {}: {}\n", name(shard.id), counted(shard.txns, shard.ops));
+  }
+  print(text);
 }
 
 int split_history(const ShardFlags& flags) {
@@ -69,19 +83,43 @@ int split_history(const ShardFlags& flags) {
   std::optional<Result<ShardPlan>> plan;
   watched("splitting " + display_name(path), [&] {
     plan = split(path, flags.out,
-                 {.keys = flags.keys, .sessions = flags.sessions, .read = {.format = *format}});
+                 {.keys = flags.keys,
+                  .sessions = flags.sessions,
+                  .read = {.format = *format},
+                  .before = flags.before});
   });
   if (!plan->ok()) {
     Error error = plan->error();
     if (error.file.empty()) error.file = display_name(path);
     return fail(error);
   }
-  std::string text =
-      fmt::format("{}: {}\n", display_name(path), counted((*plan)->txns, (*plan)->ops));
-  for (const ShardFile& shard : (*plan)->shards) {
-    text += fmt::format("  {}: {}\n", name(shard.id), counted(shard.txns, shard.ops));
+  if (!flags.quiet) print_plan(display_name(path), **plan);
+  return kHolds;
+}
+
+// Makes shards.json alone: somebody else puts the shards together.
+Result<ShardPlan> join_plans(const ShardFlags& flags) {
+  std::vector<ShardPlan> parts;
+  for (const std::string& path : flags.paths) {
+    auto part = read_shard_plan(path);
+    if (!part.ok()) return part;
+    parts.push_back(*std::move(part));
   }
-  if (!flags.quiet) print(text);
+  auto whole = join(std::move(parts));
+  if (!whole.ok()) return whole;
+  std::error_code ignored;  // If there is no folder, the plan cannot be written.
+  fs::create_directories(flags.out, ignored);
+  const auto written = write_shard_plan(*whole, flags.out);
+  return written.ok() ? std::move(whole) : Result<ShardPlan>(written.error());
+}
+
+int join_parts(const ShardFlags& flags) {
+  if (flags.out.empty()) return fail("name a folder for the shards: -o FOLDER");
+  std::optional<Result<ShardPlan>> plan;
+  watched("joining " + flags.paths.front(),
+          [&] { plan = flags.plan_only ? join_plans(flags) : join(flags.paths, flags.out); });
+  if (!plan->ok()) return fail(plan->error());
+  if (!flags.quiet) print_plan(flags.out, **plan);
   return kHolds;
 }
 
@@ -205,6 +243,7 @@ int merge_shards(const ShardFlags& flags) {
 
 int run_shard(const ShardFlags& flags) {
   if (flags.action == "split") return split_history(flags);
+  if (flags.action == "join") return join_parts(flags);
   return flags.action == "check" ? check_shards(flags) : merge_shards(flags);
 }
 
@@ -213,20 +252,25 @@ int run_shard(const ShardFlags& flags) {
 void add_shard(CLI::App& root, Commands& commands) {
   auto flags = std::make_shared<ShardFlags>();
   CLI::App* app = root.add_subcommand("shard", "check in parts, on several machines");
-  app->add_option("ACTION", flags->action, "split, check or merge")
+  app->add_option("ACTION", flags->action, "split, join, check or merge")
       ->required()
-      ->type_name("split|check|merge")
-      ->check(one_of({"split", "check", "merge"}));
-  app->add_option("PATH", flags->paths, "history; shards or their folder; folder")
+      ->type_name("split|join|check|merge")
+      ->check(one_of({"split", "join", "check", "merge"}));
+  app->add_option("PATH", flags->paths, "history; folders; shards or their folder; folder")
       ->required()
       ->type_name("PATH");
-  app->add_option("-o,--output", flags->out, "split: folder to make")->type_name("FOLDER");
+  app->add_option("-o,--output", flags->out, "split, join: folder to make")->type_name("FOLDER");
   app->add_option("--keys", flags->keys, "split: shards of keys [2]")
       ->type_name("N")
       ->check(whole_number());
   app->add_option("--sessions", flags->sessions, "split: shards of sessions [1]")
       ->type_name("N")
       ->check(whole_number());
+  app->add_option("--before", flags->before, "split a part: transactions in the parts before it")
+      ->type_name("N")
+      ->check(number_at_least_zero());
+  app->add_flag("--plan-only", flags->plan_only,
+                "join: only shards.json; something else puts the shards together");
   app->add_option("-f,--format", flags->format, "format of the history [detected]")
       ->type_name("FORMAT");
   app->add_option("-l,--level", flags->level, "check: isolation level [session-si]")

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "explain/lost_update.h"
+#include "explain/patterns.h"
 #include "history/access.h"
 #include "history/commuting.h"
 #include "history/moment.h"
@@ -178,16 +179,6 @@ class Namer {
   const History& h_;
 };
 
-Pattern of_kind(AnomalyKind kind) {
-  constexpr Pattern kPlain[] = {
-      Pattern::Internal,          Pattern::AbortedRead,       Pattern::IntermediateRead,
-      Pattern::ThinAirRead,       Pattern::FutureRead,        Pattern::DuplicateElements,
-      Pattern::IncompatibleOrder, Pattern::ResultSetMismatch, Pattern::NonRepeatableRead};
-  if (info(kind).sign == AnomalySign::Operations) return kPlain[static_cast<std::size_t>(kind)];
-  const auto behind = static_cast<int>(kind) - static_cast<int>(AnomalyKind::SnapshotMismatch);
-  return static_cast<Pattern>(static_cast<int>(Pattern::SnapshotMismatch) + behind);
-}
-
 // Whether the story tells of two updates of one version, which timestamps show as a write conflict
 // or as a read that is too old.
 bool is_update_lost_by_time(const Story& story, const History& history) {
@@ -222,7 +213,7 @@ Variant variant_of(const Story& story, const History& history) {
 void name_story(Story& story, const History& history) {
   const Namer namer(story, history);
   if (story.cases.empty()) {
-    story.pattern = of_kind(story.kind);
+    story.pattern = plain_pattern(story.kind);
     if (story.pattern == Pattern::AbortedRead && namer.dirty_update()) {
       story.pattern = Pattern::DirtyUpdate;
     }
@@ -230,7 +221,7 @@ void name_story(Story& story, const History& history) {
     return;
   }
   const Case& first = story.cases.front();
-  story.pattern = first.plain ? of_kind(*first.plain) : Pattern::DirtyWrite;
+  story.pattern = first.plain ? plain_pattern(*first.plain) : Pattern::DirtyWrite;
   for (std::size_t i = 0; i < story.cases.size(); ++i) {
     const Case& each = story.cases[i];
     if (each.plain) continue;

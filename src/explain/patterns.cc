@@ -1,10 +1,11 @@
 // The table of patterns, with their names here and in the literature. Patterns that are no cycles
 // take theirs from the anomalies of check().
 
+#include "explain/patterns.h"
+
 #include <algorithm>
 #include <array>
-
-#include "ouro/explain.h"
+#include <cassert>
 
 namespace ouro {
 namespace {
@@ -46,44 +47,37 @@ constexpr PatternInfo kCycles[] = {
      "a predicate read misses a row that is written at the same time"},
 };
 
-constexpr AnomalyKind kind_of(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::Internal:
-      return AnomalyKind::Internal;
-    case Pattern::DirtyUpdate:
-    case Pattern::AbortedRead:
-      return AnomalyKind::AbortedRead;
-    case Pattern::IntermediateRead:
-      return AnomalyKind::IntermediateRead;
-    case Pattern::ThinAirRead:
-      return AnomalyKind::ThinAirRead;
-    case Pattern::FutureRead:
-      return AnomalyKind::FutureRead;
-    case Pattern::DuplicateElements:
-      return AnomalyKind::DuplicateElements;
-    case Pattern::IncompatibleOrder:
-      return AnomalyKind::IncompatibleOrder;
-    case Pattern::ResultSetMismatch:
-      return AnomalyKind::ResultSetMismatch;
-    case Pattern::NonRepeatableRead:
-      return AnomalyKind::NonRepeatableRead;
-    default:
-      break;
-  }
-  const int behind = static_cast<int>(pattern) - static_cast<int>(Pattern::SnapshotMismatch);
-  return static_cast<AnomalyKind>(static_cast<int>(AnomalyKind::SnapshotMismatch) + behind);
-}
+// The patterns that have one kind of anomaly to themselves, and are called what that is called.
+constexpr struct {
+  Pattern pattern;
+  AnomalyKind kind;
+} kPlain[] = {
+    {Pattern::Internal, AnomalyKind::Internal},
+    {Pattern::AbortedRead, AnomalyKind::AbortedRead},
+    {Pattern::IntermediateRead, AnomalyKind::IntermediateRead},
+    {Pattern::ThinAirRead, AnomalyKind::ThinAirRead},
+    {Pattern::FutureRead, AnomalyKind::FutureRead},
+    {Pattern::DuplicateElements, AnomalyKind::DuplicateElements},
+    {Pattern::IncompatibleOrder, AnomalyKind::IncompatibleOrder},
+    {Pattern::ResultSetMismatch, AnomalyKind::ResultSetMismatch},
+    {Pattern::NonRepeatableRead, AnomalyKind::NonRepeatableRead},
+    {Pattern::SnapshotMismatch, AnomalyKind::SnapshotMismatch},
+    {Pattern::WriteConflict, AnomalyKind::WriteConflict},
+    {Pattern::SessionInversion, AnomalyKind::SessionInversion},
+    {Pattern::RealTimeInversion, AnomalyKind::RealTimeInversion},
+    {Pattern::MissingTimestamp, AnomalyKind::MissingTimestamp},
+    {Pattern::InvertedTimestamps, AnomalyKind::InvertedTimestamps},
+    {Pattern::DuplicateTimestamp, AnomalyKind::DuplicateTimestamp},
+    {Pattern::VersionOrderMismatch, AnomalyKind::VersionOrderMismatch},
+};
 
 std::array<PatternInfo, kPatternCount> all_patterns() {
   std::array<PatternInfo, kPatternCount> out;
-  for (std::size_t i = 0; i < kPatternCount; ++i) {
-    const auto pattern = static_cast<Pattern>(i);
-    if (pattern >= Pattern::DirtyWrite && pattern <= Pattern::Phantom) {
-      out[i] = kCycles[i - static_cast<std::size_t>(Pattern::DirtyWrite)];
-      continue;
-    }
-    const AnomalyInfo& anomaly = info(kind_of(pattern));
-    out[i] = {pattern, anomaly.name, anomaly.id, anomaly.aliases, anomaly.meaning};
+  for (const PatternInfo& cycle : kCycles) out[static_cast<std::size_t>(cycle.pattern)] = cycle;
+  for (const auto& [pattern, kind] : kPlain) {
+    const AnomalyInfo& anomaly = info(kind);
+    out[static_cast<std::size_t>(pattern)] = {pattern, anomaly.name, anomaly.id, anomaly.aliases,
+                                              anomaly.meaning};
   }
   out[static_cast<std::size_t>(Pattern::DirtyUpdate)] = {
       Pattern::DirtyUpdate, "dirty update", "dirty-update", "G1a, dirty read, P1",
@@ -119,6 +113,13 @@ bool is_called(const PatternInfo& pattern, std::string_view wanted) {
 const PatternInfo& info(Pattern pattern) {
   static const auto kPatterns = all_patterns();
   return kPatterns[static_cast<std::size_t>(pattern)];
+}
+
+Pattern plain_pattern(AnomalyKind kind) {
+  const auto* const row = std::find_if(std::begin(kPlain), std::end(kPlain),
+                                       [&](const auto& plain) { return plain.kind == kind; });
+  assert(row != std::end(kPlain));
+  return row->pattern;
 }
 
 std::vector<Pattern> find_patterns(std::string_view name) {

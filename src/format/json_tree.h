@@ -25,6 +25,7 @@ class JsonTree {
     [[nodiscard]] bool is_list() const { return is(TokenKind::OpenList); }
     [[nodiscard]] bool is_null() const { return is(TokenKind::Nil); }
     [[nodiscard]] bool is_true() const { return is(TokenKind::True); }
+    [[nodiscard]] bool is_false() const { return is(TokenKind::False); }
     // These return nothing if the value is of another kind, or there is none.
     [[nodiscard]] std::optional<std::int64_t> integer() const;
     [[nodiscard]] std::optional<double> number() const;  // Of integers, too.

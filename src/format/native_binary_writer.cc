@@ -112,7 +112,8 @@ bool is_newer(const HistoryColumns& c, Value value) {
     const auto digits = piece(c.text_bytes, c.text_end, value.payload());
     return !fits_64_bits({digits.data(), digits.size()});
   }
-  return value.kind() >= ValueKind::Boolean;
+  return value.kind() == ValueKind::Boolean || value.kind() == ValueKind::Decimal ||
+         value.kind() == ValueKind::Float;
 }
 bool is_newer(const HistoryColumns& c, const KeyVersion& version) {
   return is_newer(c, version.value);

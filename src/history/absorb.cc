@@ -141,8 +141,9 @@ void HistoryBuilder::Translator::add_ops() {
       continue;
     }
     op_key[i] = key(other_.op_key[i]);
-    if (value.kind() <= ValueKind::Unobserved) {
-      op_value[i] = value;
+    const ValueKind kind = value.kind();
+    if (kind == ValueKind::Integer || kind == ValueKind::Null || kind == ValueKind::Unobserved) {
+      op_value[i] = value;  // The same in every history.
     } else {
       op_value[i] = value.is_list() ? list(op_key[i], value) : this->value(value);
     }

@@ -154,11 +154,6 @@ std::string to_edn(const History& history, const ElleReport& report) {
   return valid_utf8(out + "}\n");
 }
 
-std::string to_edn(const History& history, std::span<const Verdict> verdicts,
-                   std::span<const Explanation> explanations) {
-  return to_edn(history, {.verdicts = verdicts, .explanations = explanations});
-}
-
 std::vector<ElleFile> elle_files(const History& history,
                                  std::span<const Explanation> explanations) {
   std::vector<ElleFile> out;

@@ -113,7 +113,8 @@ class EventHub {
   std::uint64_t numbered_ = 0;  // The number of the last event that publish() took.
   // By source: the number of the last event that publish() took.
   std::map<std::uint32_t, std::uint64_t> published_;
-  std::map<std::uint32_t, std::uint64_t> doubts_;  // Likewise.
+  // By source: the number of the last doubt that was published.
+  std::map<std::uint32_t, std::uint64_t> doubts_;
   std::uint64_t last_ = 0;  // The number of the last event that is text.
   EventLog log_;
   std::uint64_t delivered_ = 0;

@@ -19,7 +19,7 @@ namespace {
 
 // Limits for the text of one event.
 constexpr std::size_t kMaxTransactionBytes = 256 * 1024;  // If they need more, they are left out.
-constexpr std::size_t kMaxStoryBytes = 64 * 1024;         // Likewise.
+constexpr std::size_t kMaxStoryBytes = 64 * 1024;         // If it needs more, it is left out.
 constexpr std::size_t kNamedSessions = 4;                 // In the headline.
 
 // The kinds of events, in the order of StreamEvent::What.

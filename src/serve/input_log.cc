@@ -46,9 +46,15 @@ std::uint32_t checksum_of_record(std::string_view content) {
   return checksum(content, checksum(length));
 }
 
+// Whether a record says which source it is about.
+bool has_source(LogRecord::Kind kind) {
+  using Kind = LogRecord::Kind;
+  return kind == Kind::SourceBatch || kind == Kind::Source || kind == Kind::Doubt;
+}
+
 void encode(const LogRecord& record, std::string& out) {
   put(out, static_cast<std::uint8_t>(record.kind));
-  if (record.kind >= LogRecord::Kind::SourceBatch) put(out, record.source);
+  if (has_source(record.kind)) put(out, record.source);
   if (record.kind == LogRecord::Kind::Doubt) put(out, static_cast<std::uint8_t>(record.scope));
   put(out, record.time);
   put(out, record.txns);
@@ -97,7 +103,7 @@ bool decode(std::string_view bytes, LogRecord& record) {
   std::uint8_t kind = 0;
   decoder.take(kind);
   record.kind = static_cast<LogRecord::Kind>(kind);
-  if (record.kind >= LogRecord::Kind::SourceBatch) decoder.take(record.source);
+  if (has_source(record.kind)) decoder.take(record.source);
   std::uint8_t scope = 0;
   if (record.kind == LogRecord::Kind::Doubt) decoder.take(scope);
   record.scope = static_cast<Doubt::Scope>(scope);

@@ -33,6 +33,11 @@ class Fields {
     if (number < 0 || number > most) note(name);
     return static_cast<std::uint64_t>(std::clamp<std::int64_t>(number, 0, most));
   }
+  [[nodiscard]] bool truth(std::string_view name) const {
+    const Json truth = json_.member(name);
+    if (!truth.is_true() && !truth.is_false()) note(name);
+    return truth.is_true();
+  }
   [[nodiscard]] std::string text(std::string_view name) const {
     const auto text = json_.member(name).text();
     if (!text) note(name);

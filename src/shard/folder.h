@@ -15,7 +15,8 @@ namespace ouro::shard {
 
 // Replaces the file at `path`.
 [[nodiscard]] Status write_file(const std::string& path, std::string text);
-[[nodiscard]] Status write_plan(const ShardPlan& plan, const std::string& folder);
+// Makes `folder` if it does not exist. The error is also a folder that is not empty.
+[[nodiscard]] Status make_folder(const std::string& folder);
 // The shard of that name; nothing if the plan has none.
 [[nodiscard]] std::optional<ShardId> find_shard(const ShardPlan& plan, std::string_view name);
 

@@ -115,6 +115,8 @@ void Merger::add_up() {
   if (whole.outcome != Outcome::Holds) return;
   for (const LeftOut& left : plan_.left_out) {
     if (left.kind == LeftOutKind::RealTime && !rules(whole.level).clocks()) continue;
+    if (left.kind == LeftOutKind::Sessions && !rules(whole.level).sessions) continue;
+    if (left.kind != LeftOutKind::Everything && left.count == 0) continue;
     whole.left_out.push_back(left);
   }
 }
@@ -142,7 +144,9 @@ Status Merger::look_in_whole() {
     copier_.say_initial(**piece, (*piece)->default_initial());
     if (auto status = lookup.add(*piece); !status.ok()) return status;
   }
-  if (identity_.fingerprint() != plan_.fingerprint) {
+  const bool same = plan_.joined ? identity_.txns() == plan_.txns && identity_.ops() == plan_.ops
+                                 : identity_.fingerprint() == plan_.fingerprint;
+  if (!same) {
     return error(
         fmt::format("the history is not the one that was split, which was {}; name that, "
                     "or split again",

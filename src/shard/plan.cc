@@ -38,7 +38,15 @@ std::string print_plan(const ShardPlan& plan) {
     json.begin_object().member("kind", name(left.kind)).member("count", left.count);
     json.member("total", left.total).end_object();
   }
-  json.end_array().key("shards").begin_array();
+  json.end_array();
+  if (plan.part) {
+    json.key("part").begin_object().member("before", plan.part->before);
+    json.member("predicate_reads", plan.part->predicate_reads);
+    json.member("clocks", plan.part->clocks).member("timestamps", plan.part->timestamps);
+    json.end_object();
+  }
+  if (plan.joined) json.member("joined", true);
+  json.key("shards").begin_array();
   for (const ShardFile& file : plan.shards) {
     json.begin_object().member("name", std::string_view(name(file.id)));
     json.member("transactions", file.txns).member("operations", file.ops).end_object();
@@ -49,8 +57,8 @@ std::string print_plan(const ShardPlan& plan) {
 
 void parse_left_out(const Fields& fields, ShardPlan& plan) {
   const std::string kind = fields.text("kind");
-  for (const LeftOutKind known : {LeftOutKind::Everything, LeftOutKind::RealTime,
-                                  LeftOutKind::Results, LeftOutKind::Omissions}) {
+  for (std::size_t k = 0; k < kLeftOutKindCount; ++k) {
+    const auto known = static_cast<LeftOutKind>(k);
     if (name(known) != kind) continue;
     plan.left_out.push_back({known, fields.whole("count"), fields.whole("total")});
     return;
@@ -91,10 +99,6 @@ Status write_file(const std::string& path, std::string text) {
   return (*output)->finish();
 }
 
-Status write_plan(const ShardPlan& plan, const std::string& folder) {
-  return write_file(plan_path(folder), print_plan(plan));
-}
-
 std::optional<ShardId> find_shard(const ShardPlan& plan, std::string_view wanted) {
   for (const ShardFile& file : plan.shards) {
     if (name(file.id) == wanted) return file.id;
@@ -111,6 +115,10 @@ NextPiece one_piece(History history) {
 
 }  // namespace shard
 
+Status write_shard_plan(const ShardPlan& plan, const std::string& folder) {
+  return shard::write_file(plan_path(folder), print_plan(plan));
+}
+
 Result<ShardPlan> read_shard_plan(const std::string& folder) {
   const std::string path = plan_path(folder);
   if (!std::filesystem::exists(path)) {
@@ -126,6 +134,12 @@ Result<ShardPlan> read_shard_plan(const std::string& folder) {
     plan.ops = fields.whole("operations");
     plan.fingerprint = fields.fingerprint("fingerprint");
     fields.each("left_out", [&](JsonTree::Node left) { parse_left_out(fields.of(left), plan); });
+    if (fields.has("part")) {
+      const Fields part = fields.member("part");
+      plan.part = {part.whole("before"), part.truth("predicate_reads"), part.truth("clocks"),
+                   part.truth("timestamps")};
+    }
+    plan.joined = fields.has("joined") && fields.truth("joined");
     if (plan.counts.keys == 0) return fields.note("keys");
     if (plan.counts.sessions == 0) return fields.note("sessions");
     const Projector projector(plan.counts);

@@ -45,7 +45,15 @@ class ShardWriter {
   bool begun_ = false;
 };
 
-Status prepare(const std::string& folder) {
+bool is_needed(const Projector& projector, const ShardFile& file) {
+  if (file.id.kind == ShardKind::Rows && !projector.has_predicate_reads()) return false;
+  if (file.id.kind == ShardKind::Clocks && !projector.has_clocks()) return false;
+  return true;
+}
+
+}  // namespace
+
+Status shard::make_folder(const std::string& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   Error error;
@@ -60,14 +68,6 @@ Status prepare(const std::string& folder) {
   }
   return {};
 }
-
-bool is_needed(const Projector& projector, const ShardFile& file) {
-  if (file.id.kind == ShardKind::Rows && !projector.has_predicate_reads()) return false;
-  if (file.id.kind == ShardKind::Clocks && !projector.has_clocks()) return false;
-  return file.txns > 0;
-}
-
-}  // namespace
 
 Result<NextPiece> pieces_of(const std::string& path, const ReadOptions& read) {
   const bool native = read.format == Format::Detect || read.format == Format::Native ||
@@ -86,10 +86,10 @@ Result<NextPiece> pieces_of(const std::string& path, const ReadOptions& read) {
 
 Result<ShardPlan> split(const std::string& path, const std::string& folder,
                         const SplitOptions& options) {
-  if (auto status = prepare(folder); !status.ok()) return std::move(status).error();
+  if (auto status = shard::make_folder(folder); !status.ok()) return std::move(status).error();
   const auto next = pieces_of(path, options.read);
   if (!next.ok()) return next.error();
-  Projector projector({options.keys, options.sessions});
+  Projector projector({options.keys, options.sessions}, options.before.value_or(0));
   std::vector<ShardWriter> writers;
   for (const ShardId shard : projector.shards()) {
     auto output = open_output(shard::shard_path(folder, shard));
@@ -112,7 +112,7 @@ Result<ShardPlan> split(const std::string& path, const std::string& folder,
       if (auto status = writers[i].add((*parts)[i]); !status.ok()) return std::move(status).error();
     }
   }
-  if (!stamped) {
+  if (!stamped && !options.before) {
     Error error;
     error.file = path;
     error.what = identity.txns() == 0
@@ -125,14 +125,19 @@ Result<ShardPlan> split(const std::string& path, const std::string& folder,
                  .txns = identity.txns(),
                  .ops = identity.ops(),
                  .fingerprint = identity.fingerprint(),
-                 .left_out = coverage.left_out(Level::StrictSerializable, Evidence::Timestamps),
+                 .left_out = coverage.counted(Level::StrictSerializable, Evidence::Timestamps),
                  .shards = {}};
+  if (options.before) {
+    plan.part = {*options.before, projector.has_predicate_reads(), projector.has_clocks(), stamped};
+  }
   for (ShardWriter& writer : writers) {
-    if (!is_needed(projector, writer.file())) continue;
+    // Another part may have what this one lacks, and then needs all of the shard.
+    const bool needed = plan.part || is_needed(projector, writer.file());
+    if (!needed || writer.file().txns == 0) continue;
     if (auto status = writer.finish(); !status.ok()) return std::move(status).error();
     plan.shards.push_back(writer.file());
   }
-  if (auto status = shard::write_plan(plan, folder); !status.ok()) return std::move(status).error();
+  if (auto status = write_shard_plan(plan, folder); !status.ok()) return std::move(status).error();
   return plan;
 }
 

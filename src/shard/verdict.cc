@@ -101,8 +101,7 @@ void parse_verdict(const Fields& fields, ShardVerdict& verdict) {
     const std::string_view kind = info(static_cast<AnomalyKind>(k)).name;
     if (counts.has(kind)) verdict.counts[k] = counts.whole(kind);
   }
-  fields.each("violations",
-              [&](JsonTree::Node each) { parse_finding(fields.of(each), verdict); });
+  fields.each("violations", [&](JsonTree::Node each) { parse_finding(fields.of(each), verdict); });
 }
 
 Result<ShardVerdict> read_verdict(const ShardPlan& plan, const std::string& folder, ShardId id) {

@@ -75,7 +75,8 @@ class Receiver {
   virtual ~Receiver() = default;
   virtual void initial(const std::string& key, const std::string& value) = 0;
   virtual void transaction(const Placed& placed) = 0;
-  // Of all that was read so far, who wrote it has been told, too.
+  // For every read in the transactions that were told so far, the writer of what it returned has
+  // been told as well, so that they can be judged.
   virtual void settled() {}
   // From now on nothing can be concluded from the whole. What was told before is true.
   virtual void undecided(const std::string& why) = 0;
@@ -106,13 +107,15 @@ class Assembler {
   void set_catalog(std::shared_ptr<const Catalog> catalog, Nanos time);
   // A row that a table had before anything in the log. REQUIRES: before all else of that table.
   void load(const Table& table, const std::vector<LogCell>& cells);
-  // All its rows were loaded.
+  // To be called after load() was called for every row of `table`.
   void end_load(const Table& table) { loaded_.insert(table.oid); }
-  // In the order of the log.
+  // Adds a transaction of the log. REQUIRES: transactions are added in the order of the log.
   void add(Logged logged);
-  // All commits that the poll sees have been added. In the order of their sending.
+  // Adds what the server answered to our own poll. REQUIRES: all commits that the poll sees have
+  // been added, and polls are added in the order in which they were sent.
   void add(Poll poll);
-  // What clients did up to now; `time` is now. Places what can be placed.
+  // Takes what clients did up to `time`, which is now, and tells the receiver of all transactions
+  // that can be placed on the timeline.
   void settle(Ledger::Taken taken, Nanos time);
   // Whether something was added that is not placed yet.
   [[nodiscard]] bool waits() const { return !logged_.empty() || !pending_.empty(); }
@@ -229,9 +232,9 @@ class Assembler {
   std::unordered_map<std::uint64_t, std::pair<Position, Operations>> writes_;  // Of pending_.
   std::unordered_map<std::string, Key> keys_;
   std::unordered_map<std::string, Position> session_end_;
-  std::unordered_set<Oid> used_;  // Tables of which reads are recorded.
+  std::unordered_set<Oid> used_;                  // Tables of which reads are recorded.
   std::unordered_map<Oid, std::string> spoiled_;  // Name and why.
-  std::unordered_set<Oid> touched_;  // Tables of which rows or writes are recorded.
+  std::unordered_set<Oid> touched_;               // Tables of which rows or writes are recorded.
   std::unordered_set<Oid> loaded_;
   std::unordered_map<std::string, Oid> first_of_;  // The first table of each name.
   // Tables that a catalog described for the first time, and when. What the log has of them from

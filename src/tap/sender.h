@@ -31,7 +31,7 @@ class Sender {
     // Called when nothing more is sent, from any thread; may be empty.
     std::function<void(const std::string& what)> notice;
     std::chrono::milliseconds patience{30'000};      // How long a service may be away.
-    std::size_t most_bytes = std::size_t{64} << 20;  // That may wait.
+    std::size_t most_bytes = std::size_t{64} << 20;  // So much may wait to be sent.
   };
   // The error says why the service does not take anything.
   [[nodiscard]] static Result<std::unique_ptr<Sender>> connect(Options options);
@@ -56,15 +56,15 @@ class Sender {
   const Options options_;
   const std::string name_;    // Ours, as a source of the service.
   net::HttpClient client_;    // Used by the thread alone.
-  std::uint64_t number_ = 0;  // Of the last batch. Likewise.
+  std::uint64_t number_ = 0;  // Of the last batch. Used by the thread alone.
   std::thread thread_;
 
   std::mutex mutex_;  // Guards all members below.
   std::condition_variable changed_;
   std::deque<std::string> batches_;
-  std::size_t bytes_ = 0;           // Of batches_.
+  std::size_t bytes_ = 0;            // Of batches_.
   std::deque<std::string> reasons_;  // For undecided(), that were not told yet.
-  std::string problem_;             // Nothing more is sent then.
+  std::string problem_;              // Nothing more is sent then.
   bool finishing_ = false;
   bool over_ = false;
 };

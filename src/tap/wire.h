@@ -24,7 +24,7 @@ struct Piece {
   enum class Kind : std::uint8_t {
     Message,  // A whole message.
     Begin,    // The beginning of a message that is too large; `body` is empty.
-    More,     // More of it.
+    More,     // The next part of that message.
   };
   Kind kind = Kind::Message;
   char type = 0;

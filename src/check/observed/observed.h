@@ -90,12 +90,11 @@ class Observed {
  public:
   // Joins the reads of `history`, which must outlive the result. The error is a history that cannot
   // be read unambiguously: a key is both a register and a list, or a version order has what nobody
-  // wrote, or what several did. An exhausted budget leaves
-  // stopped() true and the rest meaningless. The history's version orders count only if that is the
-  // `evidence`. `sources` says what some open reads returned; the others say nothing. `untold`,
-  // sorted, says which keys that predicate reads do not tell of are reads, too. Rows that scans
-  // returned are reads as `rows` says.
-  // Cost: expected linear, 20 bytes an operation (36 while it runs).
+  // wrote, or what several did. An exhausted budget leaves stopped() true and the rest meaningless.
+  // The history's version orders count only if that is the `evidence`. `sources` says what some
+  // open reads returned; the others say nothing. `untold`, which is sorted, lists keys of which
+  // predicate reads do not tell, and which are to be reads as well. Rows that scans returned are
+  // reads as `rows` says. Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
                                   Tombstones tombstones = Tombstones::Listed,

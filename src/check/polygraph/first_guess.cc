@@ -15,8 +15,8 @@
 namespace ouro {
 namespace {
 
-// The order of `start`, moved to where who read from whom says that transactions were; nothing if
-// that says nothing.
+// The order of `start`, with transactions moved to where they must have been by what they read from
+// whom; nothing if no transaction need be moved.
 std::optional<std::vector<Node>> by_reads(const Start& start, const Encoding& encoding,
                                           const Budget& budget) {
   const auto txns = aligned(encoding, start.order, budget);
@@ -24,10 +24,12 @@ std::optional<std::vector<Node>> by_reads(const Start& start, const Encoding& en
   return topological_order(start.known, encoding.likely_order(*txns), budget);
 }
 
-// Improves the order of `start`. Where the order of the source says little, who read from whom and
-// sessions say more. Elsewhere it is believed, unless session order is among the arcs, which is
-// guide enough; or unless many versions do not fit it, since the source is not in order, and fit
-// better where it is believed only as far as reads go.
+// Improves the order of `start`, which is that of the recording as far as the known arcs allow. If
+// the recording is not in the order of commits, a better order follows from who read from whom, and
+// from sessions. If it is, its order is taken as it is, with two exceptions: session order among
+// the known arcs, which already leads to a good order; and many versions that do not fit the
+// recorded order, but fit an order that follows the recording only where reads do not say
+// otherwise.
 void improve(Start& start, const Encoding& encoding, const CheckOptions& options,
              std::span<const Node> likely, const Budget& budget) {
   constexpr std::size_t kManyMisfits = 20;  // One in so many chains.

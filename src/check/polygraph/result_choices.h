@@ -34,7 +34,7 @@ class ResultChoices {
   // REQUIRES: all outlive the result, and all rows are open keys of `encoding`.
   ResultChoices(const Encoding& encoding, Search& search, SeenVersions& seen, const Budget& budget);
 
-  // Some node has another position in the order.
+  // To be called after some node got another position in the order: all reads are looked at again.
   void moved() { is_checked_ = false; }
   // What to ask the solver for next, if a read gives another result than it returned; false if none
   // does. REQUIRES: arcs between chains that are neighbours run forward.

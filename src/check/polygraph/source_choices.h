@@ -41,7 +41,8 @@ class SourceChoices {
   SourceChoices(const Encoding& encoding, const DynamicOrder& order, Search& search,
                 SeenVersions& seen, const Budget& budget);
 
-  // `node` has another position in the order.
+  // To be called after `node` got another position in the order: the reads of its keys are looked
+  // at again.
   void moved(Node node);
   // What to ask the solver for next, if a read is not satisfied; false if all are. REQUIRES: arcs
   // between chains that are neighbours run forward.
@@ -107,7 +108,7 @@ class SourceChoices {
   std::vector<Read> reads_;            // In the order of their items.
   std::vector<std::uint32_t> by_key_;  // Reads, key by key; of a key, as their transactions begin.
   std::vector<std::uint32_t> known_position_;  // By node: where it was when it moved last.
-  std::vector<std::uint32_t> dirty_;   // Keys that are.
+  std::vector<std::uint32_t> dirty_;           // The keys for which is_dirty() is true.
   // Reads that may not be satisfied, with the position that they had when they were pushed.
   using Entry = std::pair<std::uint32_t, std::uint32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;

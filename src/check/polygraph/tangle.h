@@ -41,9 +41,10 @@ class Tangle {
   // An order of the nodes of `order` that keeps a side of every choice. REQUIRES: run() returned
   // Found.
   [[nodiscard]] std::vector<Node> order() const;
-  // What is known among them.
+  // The arcs between the nodes of `order` that hold in any case.
   [[nodiscard]] Digraph known() const { return {node_count_, plain_arcs(problem_.known)}; }
-  // Why there is none; the nodes are those of `order`. REQUIRES: run() returned None.
+  // Why no order keeps a side of every choice; the nodes are those of `order`. REQUIRES: run()
+  // returned None.
   [[nodiscard]] std::vector<Lemma> proof();
   // The chains that each choice is about; a literal that is not opposite puts `first` first.
   [[nodiscard]] std::span<const ChainPair> pairs() const { return pairs_; }

@@ -288,10 +288,13 @@ bool leaves_begin(EdgeKind edge) {
   return edge == EdgeKind::ReadWrite || edge == EdgeKind::BeginTime;
 }
 
+// Whether cycles of `kind` have rw edges.
+bool has_rw(CycleKind kind) { return kind != CycleKind::Overwrites && kind != CycleKind::Flow; }
+
 // Whether cycles of `kind` may have such an edge.
 bool is_of_kind(EdgeKind edge, CycleKind kind) {
   if (edge == EdgeKind::WriteRead) return kind != CycleKind::Overwrites;
-  return !leaves_begin(edge) || kind > CycleKind::Flow;
+  return !leaves_begin(edge) || has_rw(kind);
 }
 
 // Searches breadth first from one member after the other. A state is twice a member, plus one if it
@@ -311,7 +314,7 @@ class CycleSearch {
     best_.clear();
     for (const std::uint32_t start : starts(kind)) {
       if (best_.size() == 2 || ticker_.stopped()) break;  // None is shorter, or no time is left.
-      if (steps_ > kMostSteps && (!best_.empty() || kind > CycleKind::Flow)) break;
+      if (steps_ > kMostSteps && (!best_.empty() || has_rw(kind))) break;
       search(start, kind);
     }
     return best_;
@@ -331,7 +334,7 @@ class CycleSearch {
   [[nodiscard]] std::vector<std::uint32_t> starts(CycleKind kind) const {
     std::vector<std::uint32_t> out;
     const std::uint32_t members = l_.member_count();
-    if (kind <= CycleKind::Flow) {
+    if (!has_rw(kind)) {
       std::vector<Arc> arcs;
       for (std::uint32_t m = 0; m < members; ++m) {
         for (const CycleLines::Entry& entry : l_.entries(m)) {
@@ -365,7 +368,7 @@ class CycleSearch {
   [[nodiscard]] bool may_leave(const CycleLines::Entry& entry, std::uint32_t state, bool first,
                                CycleKind kind) const {
     if (!is_of_kind(entry.kind, kind)) return false;
-    if (kind <= CycleKind::Flow) return true;
+    if (!has_rw(kind)) return true;
     const bool from_begin = leaves_begin(entry.kind);
     if (first) return from_begin;
     if (!from_begin || kind == CycleKind::Any) return true;
@@ -393,7 +396,7 @@ class CycleSearch {
   bool ride(std::uint32_t start, std::uint32_t state, bool first, const CycleLines::Entry& entry,
             CycleKind kind) {
     const std::size_t length = (first ? 0 : via_[state].length) + 1;
-    const std::uint32_t bit = entry.to_commit && kind > CycleKind::Flow ? 1 : 0;
+    const std::uint32_t bit = entry.to_commit && has_rw(kind) ? 1 : 0;
     for (std::uint32_t s = entry.station;; ++s) {
       const std::uint32_t member = l_.stations()[s].member;
       if (member == state / 2) {  // No edge to itself.
@@ -484,7 +487,7 @@ std::vector<Edge> worst_cycle(const Observed& observed, Level level, std::int64_
   constexpr std::array kKinds{CycleKind::Overwrites, CycleKind::Flow, CycleKind::Single,
                               CycleKind::Nonadjacent, CycleKind::Any};
   for (const CycleKind kind : kKinds) {
-    if (kind > CycleKind::Flow && !level_rules.rw_orders()) break;
+    if (has_rw(kind) && !level_rules.rw_orders()) break;
     if (kind == CycleKind::Any && level_rules.begins_apart()) break;
     if (auto cycle = search.run(kind); !cycle.empty()) return cycle;
   }
