@@ -72,8 +72,8 @@ TEST(ExamineTest, TellsWhatAskedForAndWhatElseHolds) {
   EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("allowed up to "));
 }
 
-// What was asked for is known before anything is told of it, and what is said then is how the report
-// begins.
+// What was asked for is known before anything is told of it, and what is said then is how the
+// report begins.
 TEST(ExamineTest, TheVerdictComesFirst) {
   for (const Level level : {Level::Si, Level::Causal}) {
     const History history = parse(kLostUpdate);

@@ -1,5 +1,6 @@
 // How fast files load, in bytes of the file per second: 1M transactions of 8 operations, 50
-// sessions, 100k keys, or 500k, from a temporary folder. The first, untimed load warms the page cache.
+// sessions, 100k or 500k keys, from a temporary folder. The first, untimed load warms the page
+// cache.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>

@@ -67,8 +67,8 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict,
                                    const ReportOptions& options);
 
-// What the headline begins with, whatever is explained: "bank.jsonl: VIOLATED read-atomic". All of it
-// if the level is not violated.
+// What the headline begins with, whatever is explained: "bank.jsonl: VIOLATED read-atomic". All of
+// it if the level is not violated.
 [[nodiscard]] std::string headline_start(const History& history, const Verdict& verdict,
                                          const ReportOptions& options = {});
 

@@ -185,8 +185,8 @@ class LevelByLevel {
 // that settles most of the others however it turns out.
 //
 // If time or work is limited, no level gets more than a share of it before all had their turn: the
-// first, which answers for most others, a half, and those behind it a quarter each. Once one used up
-// its share, levels that need no search come first, as they are quick.
+// first, which answers for most others, a half, and those behind it a quarter each. Once one used
+// up its share, levels that need no search come first, as they are quick.
 class OutcomesOnly {
  public:
   OutcomesOnly(Observed& observed, const PredicateReads& predicates, const Budget& budget,

@@ -151,7 +151,8 @@ class Checker {
     return status_of(std::string(report.name), out);
   }
 
-  // Ctrl-C during a courtesy only ends that courtesy. Sets `begun` to what it printed of the report.
+  // Ctrl-C during a courtesy only ends that courtesy. Sets `begun` to what it printed of the
+  // report.
   Result<Examination> examine_watched(const History& history, const ReportOptions& report,
                                       std::string& begun) const {
     std::optional<Result<Examination>> out;

@@ -8,8 +8,8 @@
 
 namespace ouro::cli {
 
-// Returns what `run` returns. If it throws, calls complain(what), in one line, and returns what that
-// returns: a status that cannot be mistaken for a verdict.
+// Returns what `run` returns. If it throws, calls complain(what), in one line, and returns what
+// that returns: a status that cannot be mistaken for a verdict.
 template <class Run, class Complain>
 int guarded(const Run& run, const Complain& complain) {
   try {

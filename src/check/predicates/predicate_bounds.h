@@ -23,8 +23,8 @@ struct Bounds {
 // predicates. Rows within the bounds need not match: bounds may be too wide, never too narrow.
 [[nodiscard]] std::vector<Bounds> bounds_of(const History& history, PredicateId predicate);
 
-// Whether a predicate whose bounds_of() are `bounds` is true of all rows that have an integer within
-// them.
+// Whether a predicate whose bounds_of() are `bounds` is true of all rows that have an integer
+// within them.
 [[nodiscard]] bool bounds_suffice(const History& history, PredicateId predicate,
                                   std::span<const Bounds> bounds);
 

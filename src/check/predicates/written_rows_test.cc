@@ -22,7 +22,8 @@ struct RowsAndReads {
   std::vector<OpId> reads;
 };
 
-// Columns with integers only, with other numbers among them, and with texts; some cells are missing.
+// Columns with integers only, with other numbers among them, and with texts; some cells are
+// missing.
 RowsAndReads rows_and_reads(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t limit) {
