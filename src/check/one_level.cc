@@ -149,6 +149,8 @@ Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Qu
     const Verdict stronger =
         decide_with_predicates(observed, predicates, {*first}, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  } else {
+    observed.set_predicate_edges({});
   }
   if (predicates.partial().valid()) {
     return decide_partial(observed, predicates, question, budget, options);
