@@ -340,7 +340,7 @@ function round(number) {
 
 function edgeLabel(edge, names) {
   const kind = edge.kind === 'forced' ? 'seen' : edge.kind;
-  return edge.key === undefined ? kind : `${kind} ${names.get(edge.key) ?? shortened(edge.key, 11)}`.trim();
+  return edge.key === undefined ? kind : `${kind} ${names?.get(edge.key) ?? shortened(edge.key, 11)}`.trim();
 }
 
 // What colours and lines mean, of those that occur.
