@@ -94,8 +94,14 @@ class Projector {
   // shards(), without transactions if it has none there. The error is a history with counters or
   // sets that comes in several pieces, since their reads can be told from those of registers only
   // in the whole; or a key or an id that looks like a name of the projector's own.
+  //
+  // A transaction without an id gets its number in the whole. Where nobody knows that, because the
+  // whole comes in several streams, `places` says instead where each transaction of the piece comes
+  // from, as "3.1234", which no other transaction may have. REQUIRES: `places` is empty, or has one
+  // for each transaction, of digits and periods; and the same in all calls.
   // Cost: linear in the piece and in the number of shards.
-  [[nodiscard]] Result<std::vector<History>> add(const History& piece);
+  [[nodiscard]] Result<std::vector<History>> add(const History& piece,
+                                                 std::span<const std::string> places = {});
 
   // Of all pieces: whether shards of rows and of clocks are needed.
   [[nodiscard]] bool has_predicate_reads() const;

@@ -131,8 +131,9 @@ class Stream {
   // the folder is removed.
   [[nodiscard]] static Result<Stream> open(const StreamOptions& options);
   // The stream that was saved in `file`, as it was when save() was called. What the earlier stream
-  // wrote to its folder later is removed. The error is also a file that cannot be read, or options
-  // that differ from those of the earlier stream in more than `memory`. Cost: linear in the file.
+  // wrote to its folder later is removed; the folder may have moved meanwhile. The error is also a
+  // file that cannot be read, or options that differ from those of the earlier stream in more than
+  // `memory` and `folder`. Cost: linear in the file.
   [[nodiscard]] static Result<Stream> restore(const StreamOptions& options,
                                               const std::string& file);
   Stream(Stream&&) noexcept;

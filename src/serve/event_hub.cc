@@ -60,13 +60,21 @@ void EventHub::publish(SourceEvents events) {
   for (StreamEvent& event : events.events) {
     if (event.number <= published) continue;
     published = event.number;
-    pending_.push_back({++numbered_, events.number, events.name, std::move(event)});
+    pending_.push_back({{++numbered_, events.number, events.name, std::move(event)}});
   }
   for (Doubt& doubt : events.doubts) {
     if (doubt.number <= doubts_[events.number]) continue;
     doubts_[events.number] = doubt.number;
-    pending_.push_back({++numbered_, events.number, events.name, {}, std::move(doubt)});
+    pending_.push_back({{++numbered_, events.number, events.name, {}, std::move(doubt)}});
   }
+  changed_.notify_all();
+}
+
+void EventHub::publish(EventText told) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopped_ || pending_.size() < kMaxPending; });
+  renumber(told, ++numbered_);
+  pending_.push_back({{}, std::move(told)});
   changed_.notify_all();
 }
 
@@ -184,11 +192,11 @@ void EventHub::tell_all() {
     changed_.wait(lock, [&] { return stopped_ || !pending_.empty(); });
     if (pending_.empty()) return;
     const Telling telling = pending_.size() > kManyPending ? Telling::Brief : Telling::Full;
-    const NumberedEvent event = std::move(pending_.front());
+    Pending next = std::move(pending_.front());
     pending_.pop_front();
     telling_ = true;
     lock.unlock();
-    EventText told = tell(event, telling);
+    EventText told = next.told ? *std::move(next.told) : tell(next.event, telling);
     Status written;
     if (log_.is_open()) written = log_.write(told.line);
     // Nothing is lost while the disk is full: whoever needs the event on disk waits.

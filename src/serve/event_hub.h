@@ -63,6 +63,8 @@ class EventHub {
   // Takes events of a source in the order of their numbers; leaves out those that it has already.
   // Waits while too many events are not text yet.
   void publish(SourceEvents events);
+  // Takes an event that another process told, and numbers it.
+  void publish(EventText told);
   // Saves how many events there were of each kind and source, so that open() need not look at all
   // of them, of which some may be dropped. REQUIRES: drain() was called, and nothing published
   // since.
@@ -106,8 +108,12 @@ class EventHub {
 
   mutable std::mutex mutex_;  // Guards all members below.
   mutable std::condition_variable changed_;
-  std::deque<NumberedEvent> pending_;  // Published, and not text yet.
-  bool telling_ = false;               // The thread works on an event that is not in pending_.
+  struct Pending {
+    NumberedEvent event;
+    std::optional<EventText> told = {};  // If it is text already.
+  };
+  std::deque<Pending> pending_;  // Published, and not text yet.
+  bool telling_ = false;         // The thread works on an event that is not in pending_.
   std::atomic<bool> stopped_{false};
   std::optional<Error> problem_;
   std::uint64_t numbered_ = 0;  // The number of the last event that publish() took.

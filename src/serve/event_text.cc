@@ -154,7 +154,9 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
     story = story_of(*event.history, explanation);
     text = describe(
         *event.history, event.verdict,
-        {.name = fmt::format("event {}", told.number), .explanations = std::span(&explanation, 1)});
+        {.name = told.number > 0 ? fmt::format("event {}", told.number)
+                                 : fmt::format("{}, event {}", told.source, told.in_source),
+         .explanations = std::span(&explanation, 1)});
   }
   told.headline = told.anomaly;
   if (event.history != nullptr && event.history->session_count() > 0) {
@@ -172,6 +174,13 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
   if (!story.empty()) json.key("story").json(story);
   told.line = line_of(json);
   return told;
+}
+
+void renumber(EventText& event, std::uint64_t number) {
+  constexpr std::string_view kUnnumbered = "{\"event\":0";
+  event.number = number;
+  if (!event.line.starts_with(kUnnumbered)) return;
+  event.line.replace(kUnnumbered.size() - 1, 1, std::to_string(number));
 }
 
 bool parse_event(const std::string& line, EventText& event) {

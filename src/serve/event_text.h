@@ -33,7 +33,7 @@ enum class Telling { Full, Brief };
 
 // An event, and which one it is.
 struct NumberedEvent {
-  std::uint64_t number = 0;  // Of all events of the service.
+  std::uint64_t number = 0;  // Of all events of the service; zero: not known yet, see renumber().
   std::uint32_t source_number = 0;
   std::string source;
   StreamEvent event;
@@ -41,6 +41,8 @@ struct NumberedEvent {
 };
 
 [[nodiscard]] EventText tell(const NumberedEvent& event, Telling telling);
+// Gives an event that was told without one its number of all events of the service.
+void renumber(EventText& event, std::uint64_t number);
 // Restores what tell() returned from its line; false if `line` is not such a line.
 [[nodiscard]] bool parse_event(const std::string& line, EventText& event);
 

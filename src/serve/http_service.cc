@@ -106,6 +106,7 @@ struct HttpService::Server {
   [[nodiscard]] std::optional<HttpResponse> objection(const HttpRequest& request) const;
   [[nodiscard]] net::HttpServer::Admission admit(const HttpRequest& head);
   [[nodiscard]] HttpResponse late() const;
+  [[nodiscard]] HttpResponse nowhere() const;
   void handle(const HttpRequest& request, const std::shared_ptr<void>& ticket,
               const ReplyTo& reply);
   [[nodiscard]] HttpResponse get(const HttpRequest& request) const;
@@ -147,6 +148,7 @@ std::optional<HttpResponse> HttpService::Server::objection(const HttpRequest& re
 net::HttpServer::Admission HttpService::Server::admit(const HttpRequest& head) {
   if (auto why = objection(head)) return {.refusal = std::move(why), .ticket = nullptr};
   if (head.method != "POST" || head.path != "/check") return {};
+  if (!options.elsewhere.empty()) return {.refusal = nowhere(), .ticket = nullptr};
   if (queue.closed()) return {.refusal = late(), .ticket = nullptr};
   return {.refusal = std::nullopt, .ticket = std::make_shared<Reservation>(queue, 0)};
 }
@@ -156,9 +158,14 @@ HttpResponse HttpService::Server::late() const {
                                      : "too much input waits for the check; try again");
 }
 
+HttpResponse HttpService::Server::nowhere() const {
+  return refusal(404, "transactions are not taken here, but by " + options.elsewhere);
+}
+
 void HttpService::Server::handle(const HttpRequest& request, const std::shared_ptr<void>& ticket,
                                  const ReplyTo& reply) {
   const std::string& path = request.path;
+  if (!options.elsewhere.empty() && request.method != "GET") return reply->send(nowhere());
   if (request.method == "POST" && path == "/check") return check(request, ticket, reply);
   if (request.method == "DELETE" && path.starts_with(kSourcePath)) return forget(request, reply);
   if (request.method == "POST" && path.starts_with(kSourcePath) && path.ends_with(kUndecided)) {

@@ -21,6 +21,7 @@ class HttpService {
     std::string token;           // What clients must send; empty: nothing.
     std::size_t body_limit = 0;  // In bytes.
     BatchRules rules;
+    std::string elsewhere = {};  // Where batches come in, if not here.
   };
   // The references must outlive this object.
   HttpService(Options options, BatchQueue& queue, EventHub& hub, Monitor& monitor);

@@ -69,8 +69,7 @@ void write_counts(MetricsText& text, const Vitals& vitals) {
   text.single("stragglers_total", "counter",
               "Transactions that came after the time-out of one they could affect.",
               stream.stragglers);
-  text.single("verdict", "gauge", "0 holds, 1 violated, 2 undecided.",
-              exit_of(vitals.outcome()));
+  text.single("verdict", "gauge", "0 holds, 1 violated, 2 undecided.", exit_of(vitals.outcome()));
   text.single("lost_stragglers_total", "counter", "The same as ouro_unknown_total.",
               stream.lost_stragglers);
   text.single("undecided_total", "counter", "Violations that could not be judged after all.",
@@ -133,6 +132,13 @@ void write_sources(MetricsText& text, const std::vector<Vitals::Source>& sources
          [](const Vitals::Source& source) { return violation_count(source.stream); });
   family("source_verdict", "gauge", "0 holds, 1 violated, 2 undecided; by source.",
          [](const Vitals::Source& source) { return exit_of(source.outcome()); });
+  const auto counted = [](const Vitals::Source& source) { return source.behind.has_value(); };
+  if (std::none_of(sources.begin(), sources.end(), counted)) return;
+  text.family("source_behind_messages", "gauge", "Messages that wait for the check, by source.");
+  for (const Vitals::Source& source : sources) {
+    if (!source.behind) continue;
+    text.sample("{source=" + metric_label(source.name) + '}', *source.behind);
+  }
 }
 
 // Final ones only; provisional ones may still turn out to be none, and are counted apart.
@@ -261,6 +267,7 @@ std::string Monitor::summary() const {
     json.begin_object().member("source", std::string_view(source.name));
     json.member("verdict", verdict_name(source.outcome()));
     if (source.doubt.number > 0) write_doubt(json, source.doubt);
+    if (source.behind) json.member("behind", *source.behind);
     json.member("transactions", source.stream.txns);
     json.member("provisional", source.stream.provisional);
     json.member("undecided", source.stream.undecided);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,15 +43,16 @@ struct Vitals {
     std::string name;
     StreamSummary stream;
     Doubt doubt;
+    std::optional<std::uint64_t> behind = {};  // Messages that wait for it, if they are counted.
     [[nodiscard]] Outcome outcome() const { return outcome_of(stream, doubt.scope); }
   };
   std::vector<Source> sources;
   [[nodiscard]] Outcome outcome() const;  // The worst of them.
-  std::array<std::uint64_t, 3> txns{};  // Transactions taken, by TxnStatus.
-  std::uint64_t batches = 0;            // Applied.
-  std::uint64_t repeated = 0;           // Batches that had been applied before.
-  double lag_seconds = 0;               // From arrival to verdict, of the last batch.
-  Durations checks;                     // One for each batch.
+  std::array<std::uint64_t, 3> txns{};    // Transactions taken, by TxnStatus.
+  std::uint64_t batches = 0;              // Applied.
+  std::uint64_t repeated = 0;             // Batches that had been applied before.
+  double lag_seconds = 0;                 // From arrival to verdict, of the last batch.
+  Durations checks;                       // One for each batch.
 };
 
 // Thread safety: all members may be called from any thread.

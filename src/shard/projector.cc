@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "base/parallel.h"
@@ -24,12 +25,12 @@ Error error_of(std::string what) {
   return error;
 }
 
-// "#12"
-bool looks_unnamed(const History& history, Value id) {
+// "#12", and "#3.12" if there are places.
+bool looks_unnamed(const History& history, Value id, bool places) {
   if (id.kind() != ValueKind::Text) return false;
   const std::string_view text = history.string(id);
   return text.size() > 1 && text.starts_with('#') &&
-         text.find_first_not_of("0123456789", 1) == std::string_view::npos;
+         text.find_first_not_of(places ? ".0123456789" : "0123456789", 1) == text.npos;
 }
 
 }  // namespace
@@ -43,9 +44,19 @@ struct Projector::State {
   bool has_clocks = false;
   bool has_commuting = false;  // Counters or sets.
 
+  std::span<const std::string> places;  // Of the piece that is being added.
+
   Status look_at(const History& piece);
   void project(const std::shared_ptr<const History>& piece, const Cut& cut, std::size_t shard,
                stream::Copier& to) const;
+  // What transaction number `t` of the piece, if it has no id, and its key elsewhere are called.
+  [[nodiscard]] std::string id_of(std::size_t t) const {
+    return places.empty() ? shard::id_of_unnamed(txns + t) : '#' + places[t];
+  }
+  [[nodiscard]] std::string key_elsewhere(std::size_t t) const {
+    return places.empty() ? shard::elsewhere_key(txns + t)
+                          : std::string(shard::kElsewhere) + places[t];
+  }
 };
 
 // Refuses what cannot be split.
@@ -68,7 +79,7 @@ Status Projector::State::look_at(const History& piece) {
   }
   for (std::size_t t = 0; t < piece.txn_count(); ++t) {
     const TxnId txn{t};
-    if (looks_unnamed(piece, piece.txn_name(txn))) {
+    if (looks_unnamed(piece, piece.txn_name(txn), !places.empty())) {
       return error_at(piece.place(txn),
                       fmt::format("id {} looks like the ones that shards give to transactions "
                                   "without ids; rename it",
@@ -105,10 +116,10 @@ void Projector::State::project(const std::shared_ptr<const History>& piece, cons
     if (ops.empty() && (rows || shard.kind == ShardKind::Keys)) continue;
     HistoryBuilder& builder = to.builder();
     to.begin({piece, txn});
-    if (h.txn_name(txn).is_null()) builder.name(builder.text(shard::id_of_unnamed(txns + t)));
+    if (h.txn_name(txn).is_null()) builder.name(builder.text(id_of(t)));
     if (shard.kind == ShardKind::Clocks) to.add_clocks({piece, txn});
     if (cut.writes_elsewhere(txn, shard, ops)) {
-      builder.remove(builder.key(shard::elsewhere_key(txns + t)), Value::null());
+      builder.remove(builder.key(key_elsewhere(t)), Value::null());
     }
     for (const OpId op : ops) to.add_op(h, op);
   }
@@ -132,7 +143,10 @@ std::span<const ShardId> Projector::shards() const { return state_->shards; }
 bool Projector::has_predicate_reads() const { return state_->has_predicate_reads; }
 bool Projector::has_clocks() const { return state_->has_clocks; }
 
-Result<std::vector<History>> Projector::add(const History& piece) {
+Result<std::vector<History>> Projector::add(const History& piece,
+                                            std::span<const std::string> places) {
+  assert(places.empty() || places.size() == piece.txn_count());
+  state_->places = places;
   if (auto status = state_->look_at(piece); !status.ok()) return std::move(status).error();
   const auto shared = std::make_shared<const History>(piece);
   const Cut cut(*shared, state_->counts);
