@@ -12,7 +12,7 @@ TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
-        test-go test-java test-jepsen test-spark test-exec-drivers test-web \
+        test-go test-java test-jepsen test-spark test-exec-drivers test-kafka test-web \
         build static deb wheel bench bench-table format site web zoo \
         install asan tsan fuzz clean
 
@@ -86,6 +86,12 @@ test-go test-java test-jepsen test-spark test-exec-drivers:
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target ouro
 	@scripts/test-clients $(@:test-%=%)
+
+test-kafka: ## 'ouro serve --kafka' with a real broker that is killed (needs Java and Maven Central)
+	@$(SETUP) build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target ouro
+	@scripts/test-kafka
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench

@@ -40,6 +40,7 @@ const std::vector<Room>& house() {
       {"net", {"base"}, Part::Around},
       {"run", {"workload", "db", "format", "net"}, Part::Around},
       {"serve", {"stream", "report", "format", "net"}, Part::Around},
+      {"kafka", {"serve", "shard"}, Part::Around},
       {"tap", {"db", "net", "format"}, Part::Around},
       {"cli", {}, Part::Around},
   };

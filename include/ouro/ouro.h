@@ -16,6 +16,7 @@
 #include "ouro/hermitage.h"
 #include "ouro/history.h"
 #include "ouro/history_builder.h"
+#include "ouro/kafka.h"
 #include "ouro/level.h"
 #include "ouro/lint.h"
 #include "ouro/pieces.h"

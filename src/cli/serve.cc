@@ -15,6 +15,7 @@
 
 #include "cli/command.h"
 #include "cli/flags.h"
+#include "cli/serve_kafka.h"
 #include "cli/terminal.h"
 
 namespace ouro::cli {
@@ -22,6 +23,7 @@ namespace {
 
 struct ServeFlags {
   ServeOptions options;
+  KafkaFlags kafka;
   std::vector<std::string> inputs;
   std::string level = "session-si";
   std::string events;
@@ -61,6 +63,7 @@ constexpr char kServeDetails[] =
     "must have one, or --insecure.\n\n"
     "A batch can name its source (X-Ouro-Source): keys, sessions and timestamps of different "
     "sources have nothing to do with each other. DELETE /source/NAME forgets one.\n\n"
+    "{}\n\n"
     "SIZE is a number of bytes or of KB, MB, GB. The exit status is that of 'ouro check', when a "
     "signal or the end of all inputs ends the service.";
 
@@ -169,6 +172,7 @@ std::optional<int> settle(ServeFlags& flags, EventFile& file) {
     options.event = [](const std::string& line) { print(line); };
   } else if (!flags.events.empty()) {
     if (!options.state.empty()) options.event_after = last_event_in(flags.events);
+    flags.kafka.options.event_after = last_event_in(flags.events);
     if (!file.open(flags.events)) return fail(flags.events + ": cannot write events there");
     options.event = [&file](const std::string& line) { file.write(line); };
   }
@@ -182,6 +186,31 @@ void allow_many_descriptors() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
   limit.rlim_cur = std::min(limit.rlim_max, kEnough);
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+// Prints what was found. If events go to standard output, for a program to read, nothing else must
+// go there.
+int conclude(const ServeFlags& flags, const ServeReport& report) {
+  if (!flags.quiet) {
+    const std::string text = describe(report);
+    if (flags.events == "-") {
+      print_error(text);
+    } else {
+      print(text);
+    }
+  }
+  return report.outcome == Outcome::Holds      ? kHolds
+         : report.outcome == Outcome::Violated ? kViolated
+                                               : kUndecided;
+}
+
+// A process that shows no verdict came to none.
+int run_kafka(ServeFlags& flags, const bool& ready) {
+  if (const auto wrong = apply(flags.kafka, flags.options)) return fail(*wrong);
+  const auto report = serve_kafka(flags.kafka.options);
+  if (report.ok()) return report->merged ? conclude(flags, *report->merged) : kHolds;
+  fail(report.error());
+  return ready ? kInternalError : kBadInput;
 }
 
 int run_serve(ServeFlags& flags) {
@@ -204,23 +233,11 @@ int run_serve(ServeFlags& flags) {
   catch_interrupt();
   catch_termination();
   options.stop = &interrupted();
+  if (flags.kafka.given()) return run_kafka(flags, ready);
   const auto report = serve(options);
-  if (!report.ok()) {
-    fail(report.error());
-    return ready ? kInternalError : kBadInput;
-  }
-  if (!flags.quiet) {
-    // If events go to standard output, for a program to read, nothing else must go there.
-    const std::string text = describe(*report);
-    if (flags.events == "-") {
-      print_error(text);
-    } else {
-      print(text);
-    }
-  }
-  return report->outcome == Outcome::Holds      ? kHolds
-         : report->outcome == Outcome::Violated ? kViolated
-                                                : kUndecided;
+  if (report.ok()) return conclude(flags, *report);
+  fail(report.error());
+  return ready ? kInternalError : kBadInput;
 }
 
 void add_minor_flags(CLI::App& app, ServeFlags& flags) {
@@ -282,13 +299,16 @@ void add_serve(CLI::App& root, Commands& commands) {
   app->add_option("--memory", flags->memory, "about how much memory to use [no limit]")
       ->type_name("SIZE")
       ->check(size());
+  add_kafka_flags(*app, flags->kafka);
   add_minor_flags(*app, *flags);
   app->add_flag("-q,--quiet", flags->quiet, "print nothing but events");
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
       "255 internal error. 'ouro man' tells about protocols and restarts.");
-  commands.push_back({app, [flags] { return run_serve(*flags); },
-                      fmt::format(kServeDetails, document_address("serve.md"))});
+  commands.push_back(
+      {app, [flags] { return run_serve(*flags); },
+       fmt::format(kServeDetails, document_address("serve.md"),
+                   fmt::format(fmt::runtime(kKafkaDetails), document_address("scale.md")))});
 }
 
 }  // namespace ouro::cli
