@@ -40,7 +40,7 @@ std::vector<std::string> lines_of(const History& history) {
 History random_whole(std::uint64_t seed) {
   if (seed % 4 == 3) return oracle::random_predicates(seed, oracle::mixed_predicates(seed));
   oracle::TimelineShape shape = oracle::mixed_timeline(seed);
-  shape.missing = 0;  // check() holds these against the database, a service does not.
+  shape.missing = 0;
   shape.txns += seed % 30;
   shape.keys += seed % 5;
   return oracle::random_timeline(seed, shape);
@@ -201,6 +201,8 @@ void expect_the_same(std::uint64_t seed, const History& history, Level level, Sh
   by_timestamps.evidence = Evidence::Timestamps;
   const auto wanted = ouro::check(*whole, level, by_timestamps);
   if (!wanted.ok()) return;  // No timestamps at all, or a key that is a list and a register.
+  // check() holds these against the database, a service against who recorded them.
+  if (wanted->counts[static_cast<std::size_t>(AnomalyKind::MissingTimestamp)] > 0) return;
   StreamOptions stream{.level = level, .timeout = std::chrono::seconds(2), .memory = memory};
   stream.retention = std::chrono::hours(1000);
   Board board(counts, level);
@@ -239,7 +241,8 @@ TEST(KafkaTest, WhoeverIsKilledTheShardsSayTogetherWhatTheWholeSays) {
   for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
     const ShardCounts counts{static_cast<std::uint32_t>(1 + seed % 4),
                              static_cast<std::uint32_t>(1 + seed % 3)};
-    const std::size_t memory = seed % 5 == 0 ? 1 : 0;
+    // With a limit, rows that nobody asked for yet are forgotten: see Stream::append().
+    const std::size_t memory = seed % 5 == 0 && seed % 4 != 3 ? 1 : 0;
     SCOPED_TRACE("seed " + std::to_string(seed));
     expect_the_same(seed, random_whole(seed), all[seed % all.size()], counts, memory);
     if (testing::Test::HasFailure()) return;

@@ -4,8 +4,7 @@
 // What it finds follows from the messages and from nothing else. So whoever takes over from a
 // checkpoint and reads the same messages again finds the same, with the same numbers. Time passes
 // by messages, too: it is the time up to which all partitions of the topic of transactions were
-// read. So as long as a projector is away or behind, nothing becomes final that its transactions
-// could still explain.
+// read. So while a projector is away, nothing becomes final that its transactions could explain.
 #pragma once
 
 #include <cstdint>
