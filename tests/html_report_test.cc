@@ -539,7 +539,7 @@ TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
             0);
   show(out);
   EXPECT_EQ(browser_.text(".summary"),
-            "prefix holds; parallel-si is violated; si is violated; repeatable-read is violated.");
+            "read-committed holds; prefix holds.");
   EXPECT_EQ(browser_.count(".level:not(.implied):not(.unasked)"), kLevelCount)
       << "also those that nobody asked for";
   EXPECT_THAT(browser_.complaints(), IsEmpty());

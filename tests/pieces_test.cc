@@ -476,7 +476,7 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStoryOfPredicateReads) {
     std::vector<std::string> found;
     std::istringstream lines(out);
     for (std::string line; std::getline(lines, line);) {
-      if (const std::size_t at = line.find(" did "); at != std::string::npos) {
+      if (const std::size_t at = line.find(" missed "); at != std::string::npos) {
         found.push_back(line.substr(at));
       }
     }

@@ -7,10 +7,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "net/address.h"
@@ -155,7 +157,12 @@ TEST(ServeStrangersTest, NamesOfSourcesAreTextAndNoneIsTheDefault) {
   const Reply fine = service.post(writes("a", 1, "null", 1), "application/x-ndjson",
                                   {{"X-Ouro-Source", "\xc3\xbc"}});
   EXPECT_EQ(fine.status, 200) << fine.body;
-  EXPECT_THAT(service.get("/metrics").body, HasSubstr("source=\"\xc3\xbc\""));
+  std::string metrics;  // They follow a moment later.
+  for (int i = 0; i < 200 && metrics.find("source=\"\xc3\xbc\"") == metrics.npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    metrics = service.get("/metrics").body;
+  }
+  EXPECT_THAT(metrics, HasSubstr("source=\"\xc3\xbc\""));
 }
 
 TEST(ServeStrangersTest, SourcesOfFramesAreNamedInTheHello) {

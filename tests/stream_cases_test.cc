@@ -396,8 +396,9 @@ TEST_F(StreamCaseTest, APredicateReadIsReportedAtItsTimeOut) {
   EXPECT_EQ(last_.arrived, ms(2));
   EXPECT_EQ(last_.history->txn_count(), 3);  // Who wrote what should have come back is in it.
   EXPECT_EQ(last_.verdict.anomalies[0].expected, R"([["k1",{"price":4}],["k3",{"price":7}]])");
-  EXPECT_NE(describe(*last_.history, last_.verdict).find("did select (1 row); but what"),
-            std::string::npos);
+  EXPECT_NE(describe(*last_.history, last_.verdict).find("select (1 row) missed k3"),
+            std::string::npos)
+      << describe(*last_.history, last_.verdict);
 }
 
 TEST_F(StreamCaseTest, AStragglerChangesWhatAPredicateReadShouldReturnOnce) {

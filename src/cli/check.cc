@@ -270,7 +270,8 @@ class Checker {
   // not known yet; nor, on a terminal, half a line, as the line of progress would be in its way.
   [[nodiscard]] std::string first_said(const History& history, std::span<const Verdict> verdicts,
                                        const ReportOptions& report) const {
-    const bool text = flags_.output == "text" && !flags_.quiet && full_story_;
+    const bool text = flags_.output == "text" && !flags_.quiet && full_story_ && only_levels() &&
+                      !flags_.negative_balances;
     if (!text || verdicts.size() != 1 || verdicts[0].outcome == Outcome::Undecided) return {};
     const bool whole_line = verdicts[0].outcome == Outcome::Holds;
     if (!whole_line && stderr_is_terminal()) return {};

@@ -18,7 +18,7 @@ void add_lint(CLI::App& root, Commands& commands) {
   app->add_flag("--json", flags->json, "one JSON object per history");
   add_input_flags(*app, flags->input);
   add_limits(*app, flags->input.time_limit, flags->input.memory_limit);
-  app->footer("Exit status: 0 no errors, 1 errors, 2 a limit was reached, 254 bad input or usage.");
+  app->footer("Exit status: 0 no errors, 1 errors, 2 limit reached, 254 bad input or usage.");
   const auto run = [flags] {
     return for_each_history(
         flags->input, flags->json, [flags](const std::string& path, const History& history) {

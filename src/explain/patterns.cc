@@ -112,7 +112,11 @@ bool is_called(const PatternInfo& pattern, std::string_view wanted) {
 // another that had not committed when it began, which only timestamps show.
 bool is_of_si(Pattern pattern, std::string_view wanted) {
   if (wanted == "gsib" || wanted == "g-sib") {
-    return pattern >= Pattern::NonMonotonicRead && pattern <= Pattern::WrongAggregate;
+    constexpr Pattern kWithOneRw[] = {Pattern::NonMonotonicRead,   Pattern::FracturedRead,
+                                      Pattern::CausalityViolation, Pattern::LostUpdate,
+                                      Pattern::StaleRead,          Pattern::ReadSkew,
+                                      Pattern::WrongAggregate};
+    return std::find(std::begin(kWithOneRw), std::end(kWithOneRw), pattern) != std::end(kWithOneRw);
   }
   return (wanted == "gsia" || wanted == "g-sia") &&
          (pattern == Pattern::SnapshotMismatch || pattern == Pattern::WriteConflict);

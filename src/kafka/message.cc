@@ -203,7 +203,7 @@ Result<ShardTally> parse_tally(std::string_view message) {
   return tally;
 }
 
-std::string message_of(const Manifest& manifest) {
+std::string message_of(const TopicManifest& manifest) {
   JsonWriter json;
   write_shard(json, "ouro-state", manifest.shard, manifest.counts);
   json.member("offset", manifest.offset).member("events", manifest.events);
@@ -213,7 +213,7 @@ std::string message_of(const Manifest& manifest) {
   json.key("times").begin_array();
   for (const std::int64_t time : manifest.times_ms) json.value(time);
   json.end_array().key("files").begin_array();
-  for (const Manifest::File& file : manifest.files) {
+  for (const TopicManifest::File& file : manifest.files) {
     json.begin_object().member("name", std::string_view(file.name));
     json.member("bytes", file.bytes).end_object();
   }
@@ -221,8 +221,8 @@ std::string message_of(const Manifest& manifest) {
   return std::move(json).finish();
 }
 
-Result<Manifest> parse_manifest(std::string_view message) {
-  Manifest manifest;
+Result<TopicManifest> parse_manifest(std::string_view message) {
+  TopicManifest manifest;
   const Status parsed = parse_object(message, [&](const Fields& fields) {
     parse_shard(fields, "ouro-state", manifest.shard, manifest.counts);
     manifest.offset = static_cast<std::int64_t>(fields.whole("offset"));

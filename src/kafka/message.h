@@ -63,7 +63,7 @@ struct ShardTally {
 
 // In the topic of states, as "manifest": what belongs to the state of a shard, besides the files
 // of its stream, which are there in chunks, as "NAME/0", "NAME/1" …
-struct Manifest {
+struct TopicManifest {
   ShardId shard;
   ShardCounts counts;
   std::int64_t offset = 0;  // Where to go on in the partition of the shard.
@@ -80,7 +80,7 @@ struct Manifest {
   };
   std::vector<File> files = {};  // The checkpoint is the first.
 };
-[[nodiscard]] std::string message_of(const Manifest& manifest);
-[[nodiscard]] Result<Manifest> parse_manifest(std::string_view message);
+[[nodiscard]] std::string message_of(const TopicManifest& manifest);
+[[nodiscard]] Result<TopicManifest> parse_manifest(std::string_view message);
 
 }  // namespace ouro::kafka

@@ -72,21 +72,21 @@ TEST(KafkaMessageTest, ATallyIsReadAsItWasPrinted) {
 }
 
 TEST(KafkaMessageTest, AManifestIsReadAsItWasPrinted) {
-  const Manifest manifest{.shard = kKeys2,
-                          .counts = kMessageCounts,
-                          .offset = 99,
-                          .events = 4,
-                          .operations = 5,
-                          .txns = {1, 2, 3},
-                          .times_ms = {7, 8},
-                          .files = {{"checkpoint", 1000}, {"spill/1", 20}}};
+  const TopicManifest manifest{.shard = kKeys2,
+                               .counts = kMessageCounts,
+                               .offset = 99,
+                               .events = 4,
+                               .operations = 5,
+                               .txns = {1, 2, 3},
+                               .times_ms = {7, 8},
+                               .files = {{"checkpoint", 1000}, {"spill/1", 20}}};
   const auto read = parse_manifest(message_of(manifest));
   ASSERT_TRUE(read.ok()) << read.error().to_string();
   EXPECT_EQ(message_of(*read), message_of(manifest));
   EXPECT_EQ(read->files, manifest.files);
   EXPECT_EQ(read->times_ms, manifest.times_ms);
   EXPECT_FALSE(
-      parse_manifest(message_of(Manifest{.shard = kKeys2, .counts = kMessageCounts})).ok());
+      parse_manifest(message_of(TopicManifest{.shard = kKeys2, .counts = kMessageCounts})).ok());
 }
 
 }  // namespace

@@ -39,12 +39,12 @@ StreamOptions stream_options(const ShardCheck::Options& options) {
 
 std::size_t chunks_of(std::uint64_t bytes) { return (bytes + kChunk - 1) / kChunk; }
 
-std::string chunk_name(const Manifest::File& file, std::size_t chunk) {
+std::string chunk_name(const TopicManifest::File& file, std::size_t chunk) {
   return fmt::format("{}/{}", file.name, chunk);
 }
 
 // Writes a file of the manifest to the folder.
-Status load_file(const ShardCheck::Options& options, const Manifest::File& file,
+Status load_file(const ShardCheck::Options& options, const TopicManifest::File& file,
                  const StateRecords& records) {
   // The name is part of a path.
   if (file.name.find("..") != file.name.npos) return wrong(options, "the state names " + file.name);
@@ -67,11 +67,11 @@ Status load_file(const ShardCheck::Options& options, const Manifest::File& file,
 
 }  // namespace
 
-ShardCheck::ShardCheck(Options options, Stream stream, Manifest manifest)
+ShardCheck::ShardCheck(Options options, Stream stream, TopicManifest manifest)
     : options_(std::move(options)), stream_(std::move(stream)), manifest_(std::move(manifest)) {}
 
 Result<ShardCheck> ShardCheck::open(Options options, const StateRecords& records) {
-  Manifest manifest{.shard = options.shard, .counts = options.counts};
+  TopicManifest manifest{.shard = options.shard, .counts = options.counts};
   const auto found = records.find(kManifest);
   if (found == records.end()) {
     auto stream = Stream::open(stream_options(options));
@@ -88,7 +88,7 @@ Result<ShardCheck> ShardCheck::open(Options options, const StateRecords& records
                              name(parsed->shard), parsed->counts.keys, parsed->counts.sessions));
   }
   manifest = *std::move(parsed);
-  for (const Manifest::File& file : manifest.files) {
+  for (const TopicManifest::File& file : manifest.files) {
     if (Status loaded = load_file(options, file, records); !loaded) return loaded.error();
   }
   const fs::path checkpoint = options.folder / kCheckpoint;
@@ -199,7 +199,7 @@ ShardTally ShardCheck::tally() const {
 Status ShardCheck::save(std::int64_t offset, const RecordSink& sink) {
   const fs::path checkpoint = options_.folder / kCheckpoint;
   if (Status saved = stream_.save(checkpoint.string()); !saved) return saved;
-  std::vector<Manifest::File> files;
+  std::vector<TopicManifest::File> files;
   files.push_back({kCheckpoint, fs::file_size(checkpoint)});
   // Files of the spill folder are written once and never changed.
   std::error_code problem;
@@ -211,14 +211,14 @@ Status ShardCheck::save(std::int64_t offset, const RecordSink& sink) {
     }
     std::sort(files.begin() + 1, files.end());
   }
-  for (const Manifest::File& file : files) {
+  for (const TopicManifest::File& file : files) {
     const auto& before = manifest_.files;
     const bool known =
         file.name != kCheckpoint && std::find(before.begin(), before.end(), file) != before.end();
     if (known) continue;
     if (Status saved = save_file(file, sink); !saved) return saved;
   }
-  for (const Manifest::File& file : manifest_.files) {
+  for (const TopicManifest::File& file : manifest_.files) {
     const auto now = std::find_if(files.begin(), files.end(),
                                   [&](const auto& each) { return each.name == file.name; });
     const std::size_t kept = now == files.end() ? 0 : chunks_of(now->bytes);
@@ -231,7 +231,7 @@ Status ShardCheck::save(std::int64_t offset, const RecordSink& sink) {
   return sink(kManifest, message_of(manifest_));
 }
 
-Status ShardCheck::save_file(const Manifest::File& file, const RecordSink& sink) const {
+Status ShardCheck::save_file(const TopicManifest::File& file, const RecordSink& sink) const {
   const fs::path path = options_.folder / file.name;
   std::ifstream in(path, std::ios::binary);
   std::string chunk;

@@ -63,17 +63,17 @@ class ShardCheck {
   [[nodiscard]] Status save(std::int64_t offset, const RecordSink& sink);
 
  private:
-  ShardCheck(Options options, Stream stream, Manifest manifest);
+  ShardCheck(Options options, Stream stream, TopicManifest manifest);
   // Input is missing. If all shards get to know of that, only the first one tells it.
   enum class Known : std::uint8_t { ByAll, Here };
   void miss(const std::string& why, Known known);
   void set(const ShardPart::Clock& clock);
   [[nodiscard]] std::uint32_t partition() const;
-  [[nodiscard]] Status save_file(const Manifest::File& file, const RecordSink& sink) const;
+  [[nodiscard]] Status save_file(const TopicManifest::File& file, const RecordSink& sink) const;
 
   Options options_;
   Stream stream_;
-  Manifest manifest_;         // As it was saved last; what it counts goes on.
+  TopicManifest manifest_;    // As it was saved last; what it counts goes on.
   bool tells_doubt_ = false;  // The doubt of the manifest is to become an event.
 };
 

@@ -163,7 +163,7 @@ class StoryView {
 
   inspectEdge(edge, use) {
     const title = html('h4', {}, `${this.nameOf(edge.from)} → ${this.nameOf(edge.to)} `,
-                       html('small', {class: `k-${edge.kind}`}, edgeLabel(edge), kKinds[edge.kind] ? ` · ${kKinds[edge.kind]}` : ''));
+                       html('small', {class: `k-${edge.kind}`}, edgeLabel(edge, this.graph.names), kKinds[edge.kind] ? ` · ${kKinds[edge.kind]}` : ''));
     const told = use ? this.story.cases[use.c] : undefined;
     const own = told ? caseEdges(told)[use.i] : edge;
     this.tell(title, html('p', {class: 'why'}, own.sentence));
