@@ -482,11 +482,15 @@ TEST(ExplainTest, ByTimestampsOnlyAnomaliesOfTheWholeHistoryAreTold) {
       const Explanation explanation = explain(history, *verdict, thorough());
       stories += explanation.stories.size();
       for (const Story& story : explanation.stories) {
-        ASSERT_TRUE(std::any_of(
-            verdict->anomalies.begin(), verdict->anomalies.end(),
-            [&](const Anomaly& a) { return a.kind == story.kind && a.ops == story.shown_by; }))
+        ASSERT_TRUE(std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(),
+                                [&](const Anomaly& a) {
+                                  // A phantom also shows the row that was missed.
+                                  return a.kind == story.kind &&
+                                         std::includes(story.shown_by.begin(), story.shown_by.end(),
+                                                       a.ops.begin(), a.ops.begin() + 1);
+                                }))
             << "seed " << seed << ": " << name(story) << '\n'
-            << to_string(history);
+            << in_native_text(history);
       }
     }
   }

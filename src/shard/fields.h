@@ -33,11 +33,6 @@ class Fields {
     if (number < 0 || number > most) note(name);
     return static_cast<std::uint64_t>(std::clamp<std::int64_t>(number, 0, most));
   }
-  [[nodiscard]] double number(std::string_view name) const {
-    const auto number = json_.member(name).number();
-    if (!number) note(name);
-    return number.value_or(0);
-  }
   [[nodiscard]] bool truth(std::string_view name) const {
     const Json truth = json_.member(name);
     if (!truth.is_true() && !truth.is_false()) note(name);

@@ -118,8 +118,7 @@ std::vector<Level> all_levels() {
 bool reads_violate(const History& history, Level level) {
   CheckOptions options;
   const auto verdict = check(history, level, options);
-  return verdict.ok() && verdict->outcome == Outcome::Violated &&
-         !allowed_levels(history).has(level);
+  return verdict.ok() && verdict->outcome == Outcome::Violated;
 }
 
 // What is wrong with the verdicts by versions, at any level; "" if nothing. With `told` also what
