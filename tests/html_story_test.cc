@@ -218,10 +218,13 @@ TEST_F(HtmlStoryTest, TheCaseThatNamesTheStoryIsTheOneThatIsTold) {
 
 // Whoever is only in what a case supposes is in its picture, too.
 TEST_F(HtmlStoryTest, WhatACaseSupposesIsDrawn) {
-  const auto parsed =
-      oracle::parse_case(slurp(kRoot / "tests/cases/average_of_half_a_transfer.case"), "half");
-  ASSERT_TRUE(parsed.ok());
-  open(parsed->history, {Level::Serializable});
+  const auto history =
+      parse_history(R"({"session":"a","ops":[["w","k1",{"v":0.50}],["w","k2",{"v":0.50}]]}
+{"session":"b","ops":[["w","k1",{"v":0.2}],["w","k2",{"v":0.8}]]}
+{"session":"c","ops":[["aggregate","avg","v",true,0.65]]}
+)");
+  ASSERT_TRUE(history.ok());
+  open(*history, {Level::Serializable});
   EXPECT_EQ(browser_.count(".graph .node"), 3u);
   EXPECT_EQ(browser_.count(".graph .edge.supposed"), 2u);
   EXPECT_EQ(browser_.count(".graph .edge.closing"), 1u);

@@ -525,7 +525,7 @@ TEST(LiveTapTest, WhatTablesHeldAtFirstIsLoaded) {
 
 TEST(LiveTapTest, ATableThatCannotBeLoadedIsNamed) {
   OURO_NEEDS_SERVER(db::ServerKind::Postgres);
-  std::atomic<bool> stop{true};
+  std::atomic<bool> stop{false};
   TapOptions options;
   options.url = db::url_of(*live_server(db::ServerKind::Postgres));
   options.listen = "127.0.0.1:0";
@@ -626,7 +626,7 @@ TEST(LiveTapTest, WhatTheServerLacksIsSaid) {
   OURO_NEEDS_SERVER(db::ServerKind::Postgres);
   auto server = db::start_server(db::ServerKind::Postgres, {.settings = {"wal_level=replica"}});
   ASSERT_TRUE(server.ok()) << server.error().what;
-  std::atomic<bool> stop{true};
+  std::atomic<bool> stop{false};
   TapOptions options;
   options.url = db::url_of(**server);
   options.listen = "127.0.0.1:0";
