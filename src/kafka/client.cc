@@ -421,9 +421,8 @@ Status make_topics(const Connection& connection, const std::vector<TopicPlan>& t
     if (count.ok() && *count == 0) {
       if (Status made = make_topic(handle->get(), connection.brokers, plan); !made) return made;
     }
-    using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + std::chrono::milliseconds(kTopicsMs);
-    while (count.ok() && *count == 0 && Clock::now() < until) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kTopicsMs);
+    while (count.ok() && *count == 0 && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       count = count_partitions(handle->get(), connection.brokers, plan.name);
     }
