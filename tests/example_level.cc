@@ -4,11 +4,10 @@
 #include "ouro/ouro.h"
 
 int main() {
-  const auto asked = ouro::find_level("pcsi");
-  if (!asked) return 1;
+  const ouro::Level asked = ouro::Level::PrefixConsistentSi;
   for (const ouro::LevelInfo& other : ouro::levels()) {
-    if (other.level != *asked && ouro::implies(*asked, other.level))
-      std::cout << ouro::info(*asked).name << " implies " << other.name << '\n';
+    if (other.level != asked && ouro::implies(asked, other.level))
+      std::cout << ouro::info(asked).name << " implies " << other.name << '\n';
   }
   return 0;
 }

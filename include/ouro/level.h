@@ -6,11 +6,10 @@
 //
 // Example (built and run as tests/example_level.cc):
 //
-//   const auto asked = ouro::find_level("pcsi");
-//   if (!asked) return 1;
+//   const ouro::Level asked = ouro::Level::PrefixConsistentSi;
 //   for (const ouro::LevelInfo& other : ouro::levels()) {
-//     if (other.level != *asked && ouro::implies(*asked, other.level))
-//       std::cout << ouro::info(*asked).name << " implies " << other.name << '\n';
+//     if (other.level != asked && ouro::implies(asked, other.level))
+//       std::cout << ouro::info(asked).name << " implies " << other.name << '\n';
 //   }
 //
 // Thread safety: calls share no state. All functions are table look-ups, except find_level() and
