@@ -87,5 +87,12 @@ TEST_F(BothMomentsTest, WhatTakesTwoRefutationsIsUndecided) {
   EXPECT_NE(verdict.reason, "");
 }
 
+TEST_F(BothMomentsTest, CasesAboutWhatPredicateReadsSawAreUndecided) {
+  Verdict verdict = by_cases({said(TxnId{0}, {session()})});
+  verdict.cases[0].sights = {{.read = OpId{1}, .key = KeyId{0}, .writer = TxnId{0}, .seen = true}};
+  prove_both(history_, verdict, by_cases({}));
+  EXPECT_EQ(verdict.outcome, Outcome::Undecided);
+}
+
 }  // namespace
 }  // namespace ouro

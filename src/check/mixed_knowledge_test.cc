@@ -74,6 +74,8 @@ TEST(MixedKnowledgeTest, AtParallelSiOverwrittenVersionsAreKnown) {
   known.levels[2] = Level::ParallelSi;
   known.mixture.levels[2] = Level::Causal;
   EXPECT_EQ(known.missed(), "T4 rw T2, T2 ww T3, T3 wr T4");
+  known.levels[3] = Level::Causal;
+  EXPECT_EQ(known.missed(), "") << "its own level does not ask";
 }
 
 }  // namespace

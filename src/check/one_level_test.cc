@@ -75,12 +75,23 @@ TEST(DecideLevelTest, TheReasonNamesTheLimit) {
   CheckOptions options;
   options.time_limit = std::chrono::milliseconds(1500);
   options.memory_limit = 7'000'000;
+  const auto said = [&](const Budget& budget) {
+    const std::string reason = stop_reason(budget, options);
+    return std::pair(reason, limit_named(reason));
+  };
+  using Said = std::pair<std::string, Limit>;
   const std::atomic<bool> cancelled = true;
-  const Budget interrupted(std::chrono::milliseconds(0), &cancelled);
-  ASSERT_TRUE(interrupted.exhausted());
-  EXPECT_EQ(stop_reason(interrupted, options), "interrupted");
-  EXPECT_EQ(stop_reason(Budget(), options), "work limit reached")
+  EXPECT_EQ(said(Budget(std::chrono::milliseconds(0), &cancelled)),
+            Said("interrupted", Limit::Cancelled));
+  EXPECT_EQ(said(Budget(std::chrono::milliseconds(0), nullptr, 1)),
+            Said("memory limit of 7 MB reached", Limit::Memory));
+  EXPECT_EQ(said(Budget()), Said("work limit reached", Limit::Work))
       << "what is not exhausted did not afford the rest";
+  const Budget late(std::chrono::milliseconds(1), nullptr);
+  while (!late.exhausted()) continue;
+  EXPECT_EQ(said(late), Said("time limit of 1.5 s reached", Limit::Time));
+  EXPECT_EQ(limit_named("the predicate read has no version set"), Limit::None);
+  EXPECT_EQ(limit_named(""), Limit::None);
 }
 
 }  // namespace

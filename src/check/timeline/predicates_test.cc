@@ -13,14 +13,15 @@ namespace {
 
 // What the reads of T3 should have returned, where they did not: "[] [[...]]". T1 writes row k at
 // 2, T2 deletes it at 5.
-std::string mismatches(const std::string& ops, const std::string& stamps, Level level = Level::Si) {
+std::string mismatches(const std::string& ops, const std::string& stamps, Level level = Level::Si,
+                       const std::string& more = "") {
   const History history =
       oracle::history_of(R"({"session":1,"start_ts":1,"commit_ts":2,"ops":[["w","k",{"n":1}]]})"
                          "\n"
                          R"({"session":2,"start_ts":4,"commit_ts":5,"ops":[["d","k"]]})"
                          "\n"
                          R"({"session":3,)" +
-                         stamps + R"("ops":[)" + ops + "]}\n");
+                         stamps + R"("ops":[)" + ops + "]}\n" + more);
   Violations violations(10);
   const Timeline timeline(history, rules(level), 1, violations);
   const auto lists = ListKeys::of(history, 1);
@@ -51,7 +52,9 @@ TEST(TimelinePredicatesTest, ItSeesOwnWritesBeforeItAndNobodyElseDoes) {
   const std::string text =
       R"(["aggregate","count",null,true,1],["w","j",{"n":7}],["aggregate","sum","n",true,8],)"
       R"(["d","k"],["scan",null,null,[["j",{"n":7}]]])";
-  EXPECT_EQ(mismatches(text, kAtThree), "");
+  const std::string other =
+      R"({"session":4,"start_ts":6,"commit_ts":7,"ops":[["aggregate","count",null,true,0]]})";
+  EXPECT_EQ(mismatches(text, kAtThree, Level::Si, other), "") << "k was deleted, j not committed";
   EXPECT_EQ(mismatches(R"(["aggregate","sum","n",true,8],["w","j",{"n":7}])", kAtThree), "1");
 }
 
