@@ -84,9 +84,8 @@ std::string Narrator::rows_sentence() const {
     return fmt::format("{} returned {}, which by {} it should not.", whose,
                        assigned(row.key, row.value), by);
   }
-  const OpId write =
-      story_.shown_by.size() > 1 ? story_.shown_by[1]
-                                 : write_of_row(history_, ops_, rows.missed.front());
+  const OpId write = story_.shown_by.size() > 1 ? story_.shown_by[1]
+                                                : write_of_row(history_, ops_, rows.missed.front());
   const std::size_t more = rows.missed.size() - 1;
   const std::string others = more > 0 ? fmt::format("; and {}", counted(more, "more row")) : "";
   if (!write.valid()) {
@@ -103,8 +102,8 @@ std::string Narrator::rows_sentence() const {
                        label(history_.txn_of(read)), read_phrase(read, row.key), by, what,
                        whose_row, others);
   }
-  return fmt::format("{} missed {}, {}; by {} it should have found it{}.", whose, what,
-                     whose_row, by, others);
+  return fmt::format("{} missed {}, {}; by {} it should have found it{}.", whose, what, whose_row,
+                     by, others);
 }
 
 std::string Narrator::missing_sentence() const {
@@ -139,12 +138,11 @@ std::string Narrator::real_time_reason(TxnId earlier, TxnId later) const {
   const std::int64_t invoked = history_.invoked(later).value_or(0);
   const bool whole = completed && history_.invoked(later) && *completed < invoked;
   const std::string asked =
-      committing && !whole
-          ? fmt::format("{} asked for its commit at {}", label(later), *committing)
-          : fmt::format("{} was invoked at {}", label(later), invoked);
+      committing && !whole ? fmt::format("{} asked for its commit at {}", label(later), *committing)
+                           : fmt::format("{} was invoked at {}", label(later), invoked);
   const bool done = whole || (completed && committing && *completed < *committing) || !began;
-  return done ? fmt::format("{} completed at {}, before {}", label(earlier),
-                            completed.value_or(0), asked)
+  return done ? fmt::format("{} completed at {}, before {}", label(earlier), completed.value_or(0),
+                            asked)
               : fmt::format("{} had begun at {}, before {}", label(earlier), *began, asked);
 }
 
@@ -156,7 +154,8 @@ bool Narrator::is_about_timestamps() const {
 // REQUIRES: is_about_timestamps().
 std::string Narrator::timestamp_sentence() const {
   const std::string first = label(story_.shown_in.front());
-  const std::string other = story_.shown_in.size() > 1 ? label(story_.shown_in[1]) : std::string();
+  // The two that conflict, in the order of the history.
+  const auto [one, two] = std::minmax(story_.shown_in.front(), story_.shown_in.back());
   const std::string key = story_.shown_by.empty() || !history_.op(story_.shown_by[0]).key.valid()
                               ? std::string()
                               : short_key(history_, history_.op(story_.shown_by[0]).key);
@@ -169,8 +168,8 @@ std::string Narrator::timestamp_sentence() const {
       return rows_sentence();
     case AnomalyKind::WriteConflict:
       return fmt::format(
-          "{} and {} both wrote {}, and neither had committed when the other started.",
-          std::min(first, other), std::max(first, other), key);
+          "{} and {} both wrote {}, and neither had committed when the other started.", label(one),
+          label(two), key);
     case AnomalyKind::SessionInversion:
     case AnomalyKind::RealTimeInversion:
       return precedence_sentence();
@@ -182,7 +181,7 @@ std::string Narrator::timestamp_sentence() const {
     default:
       return fmt::format(
           "{} and {} both wrote {} and committed at {}: nobody can say whose is the newer.",
-          std::min(first, other), std::max(first, other), key, notation(commit));
+          label(one), label(two), key, notation(commit));
   }
 }
 
