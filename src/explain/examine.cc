@@ -20,6 +20,7 @@
 #include "check/check_within.h"
 #include "check/implied.h"
 #include "check/left_out.h"
+#include "check/one_level.h"
 #include "explain/expected.h"
 #include "explain/look.h"
 #include "explain/of_its_kind.h"
@@ -79,8 +80,6 @@ class Examining {
     keep_first_examples();
     if (options_.each_kind) tell_each_kind(known);
     if (!options_.expectation.empty()) meet();
-    const double all = std::chrono::duration<double>(passed()).count();
-    out_.telling_seconds = all - out_.check_seconds;
     out_.effort = meter_.effort();
     return std::move(out_);
   }
@@ -116,11 +115,9 @@ class Examining {
     auto verdicts = check_within(budget, h_, asked, how);
     if (!verdicts.ok()) return verdicts;
     for (Verdict& verdict : *verdicts) {
-      if (verdict.reason.starts_with("work limit")) {
-        verdict.reason = "not within the work given to other levels";
-      } else if (verdict.reason.starts_with("time limit")) {
-        verdict.reason = "not within the time limit";
-      }
+      const Limit limit = limit_named(verdict.reason);
+      if (limit == Limit::Work) verdict.reason = "not within the work given to other levels";
+      if (limit == Limit::Time) verdict.reason = "not within the time limit";
     }
     return verdicts;
   }
