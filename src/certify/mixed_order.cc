@@ -36,11 +36,8 @@ class MixedOrder {
   std::string run(std::span<const Event> schedule) {
     std::vector<TxnId> order;
     for (const Event& event : schedule) {
-      if (event.txn == kInitialTxn || event.txn.index() >= h_.txn_count()) {
-        return "the schedule has a transaction that the history does not have";
-      }
-      if (!reading_.counts(event.txn)) return txn_name(event.txn) + " does not count";
-      std::string wrong = event.commit ? commit(event.txn) : begin(event.txn);
+      std::string wrong = misplaced(reading_, event);
+      if (wrong.empty()) wrong = event.commit ? commit(event.txn) : begin(event.txn);
       if (!wrong.empty()) return wrong;
       if (event.commit) order.push_back(event.txn);
       ++now_;

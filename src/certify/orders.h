@@ -46,4 +46,25 @@ namespace ouro::recheck {
 // "transaction 3", as certificates number them.
 [[nodiscard]] std::string txn_name(TxnId txn);
 
+// What keeps an event from being one of a schedule: its transaction is none of the history, or does
+// not count; or "".
+[[nodiscard]] std::string misplaced(const Reading& reading, const Event& event);
+
+// By transaction: the one before it in its session, of those that `takes_part` accepts; not valid
+// if there is none.
+template <class TakesPart>
+[[nodiscard]] std::vector<TxnId> before_in_sessions(const History& history,
+                                                    const TakesPart& takes_part) {
+  std::vector<TxnId> out(history.txn_count());
+  for (std::size_t s = 0; s < history.session_count(); ++s) {
+    TxnId before;
+    for (const TxnId txn : history.session_txns(SessionId{s})) {
+      if (!takes_part(txn)) continue;
+      out[txn.index()] = before;
+      before = txn;
+    }
+  }
+  return out;
+}
+
 }  // namespace ouro::recheck

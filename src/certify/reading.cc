@@ -84,10 +84,10 @@ void Reading::find_lists() {
 // that was not returned, and is no list, is a read that found nothing, or the tombstone that the
 // version set of the scan lists. Rows that an aggregate summed up are unknown.
 void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys) {
-  if (op.kind == OpKind::CasUnwritten) return;
   if (h_->undone_part(op.id) != 0 && !is_predicate_read(op.kind)) note_undone(txn, op);
-  if (undoes(op.kind) || op.kind == OpKind::ReadBack) return;
   if (!is_predicate_read(op.kind)) {
+    const bool acts = ouro::is_read(op.kind) || is_open_read(op.kind) || ouro::is_write(op.kind);
+    if (!acts) return;
     accesses_.push_back({op.id, txn, op.key, op.kind, op.value});
     return;
   }
@@ -159,10 +159,9 @@ std::vector<KeyId> Reading::written_before(const Op& op) const {
 // Those of `sorted_keys` that a scan asks for.
 std::span<const KeyId> Reading::range_of(const PredicateRead& scan,
                                          std::span<const KeyId> sorted_keys) const {
-  const auto first =
-      std::partition_point(sorted_keys.begin(), sorted_keys.end(), [&](KeyId key) {
-        return !scan.lower.is_null() && less(*h_, h_->key_name(key), scan.lower);
-      });
+  const auto first = std::partition_point(sorted_keys.begin(), sorted_keys.end(), [&](KeyId key) {
+    return !scan.lower.is_null() && less(*h_, h_->key_name(key), scan.lower);
+  });
   const auto end = std::partition_point(first, sorted_keys.end(), [&](KeyId key) {
     return scan.upper.is_null() || !less(*h_, scan.upper, h_->key_name(key));
   });

@@ -255,9 +255,7 @@ class Reading {
   void join_open(AccessId read);
   void join_untold(AccessId read);
   void compare_untold(AccessId read);
-  [[nodiscard]] bool is_open_access(AccessId id) const {
-    return accesses_[id].kind == OpKind::CasFailed;
-  }
+  [[nodiscard]] bool is_open_access(AccessId id) const { return is_open_read(accesses_[id].kind); }
   AccessId joined(AccessId read, AccessId write);
   void join_list(AccessId read);
   bool own_appends_fit(AccessId read, const Own& own);

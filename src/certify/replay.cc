@@ -16,6 +16,13 @@ namespace ouro::recheck {
 
 std::string txn_name(TxnId txn) { return fmt::format("transaction {}", txn.index() + 1); }
 
+std::string misplaced(const Reading& reading, const Event& event) {
+  if (event.txn == kInitialTxn || event.txn.index() >= reading.history().txn_count()) {
+    return "the schedule has a transaction that the history does not have";
+  }
+  return reading.counts(event.txn) ? "" : txn_name(event.txn) + " does not count";
+}
+
 namespace {
 
 class Replay {
@@ -27,27 +34,15 @@ class Replay {
         clock_drift_(clock_drift),
         began_(h_.txn_count(), kNever),
         committed_(h_.txn_count(), kNever),
-        before_(h_.txn_count()),
+        before_(before_in_sessions(h_, [&](TxnId txn) { return reading.counts(txn); })),
         latest_(h_.key_count()),
-        length_(h_.key_count(), 0) {
-    for (std::size_t s = 0; s < h_.session_count(); ++s) {
-      TxnId before;
-      for (const TxnId txn : h_.session_txns(SessionId{s})) {
-        if (!reading_.counts(txn)) continue;
-        before_[txn.index()] = before;
-        before = txn;
-      }
-    }
-  }
+        length_(h_.key_count(), 0) {}
 
   std::string run(std::span<const Event> schedule) {
     std::vector<TxnId> order;
     for (const Event& event : schedule) {
-      if (event.txn == kInitialTxn || event.txn.index() >= h_.txn_count()) {
-        return "the schedule has a transaction that the history does not have";
-      }
-      if (!reading_.counts(event.txn)) return txn_name(event.txn) + " does not count";
-      std::string wrong = event.commit ? commit(event.txn) : begin(event.txn);
+      std::string wrong = misplaced(reading_, event);
+      if (wrong.empty()) wrong = event.commit ? commit(event.txn) : begin(event.txn);
       if (!wrong.empty()) return wrong;
       if (event.commit) order.push_back(event.txn);
       ++now_;

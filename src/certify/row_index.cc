@@ -121,7 +121,8 @@ Value RowIndex::value(Version version) const {
 bool RowIndex::is_row(Version version) const {
   const std::size_t keys = h_.key_count();
   const OpKind kind = version < keys ? OpKind::Write : columns_of(h_).op_kind[version - keys];
-  const bool put = kind == OpKind::Write || kind == OpKind::CasWrite;
+  const OpInfo& write = info(kind);
+  const bool put = write.writes && !write.deletes && write.model == KeyModel::Register;
   return put && !value(version).is_null();
 }
 

@@ -91,5 +91,20 @@ TEST_F(RecheckTableTest, AnAggregateLeavesOutNulls) {
   EXPECT_TRUE(returns(R"(["aggregate","sum","n",true])")) << "nobody recorded it";
 }
 
+TEST(RecheckRowsTest, WhatSetsPutThereIsARowAndWhatLeavesNothingIsNot) {
+  const History history = oracle::history_of(
+      R"({"session":"a","ops":[["w","k",1],["cas","k",1,2,true],["inc","c",1],["add","s",1],)"
+      R"(["w","k",null],["d","k","gone"],["append","l",1],["cas","k",1,2,false]]})");
+  const RowIndex index(history);
+  std::string rows;
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (is_write(op.kind) && index.is_row(index.written(op.id))) {
+      rows += std::string(info(op.kind).name) + "; ";
+    }
+  }
+  EXPECT_EQ(rows, "write; cas write; increment; increment mark; add; ");
+}
+
 }  // namespace
 }  // namespace ouro::recheck

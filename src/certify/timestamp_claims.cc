@@ -144,7 +144,7 @@ class Claims {
     if (clock_.is_known(txn) && contradicted_write(h_, txn, id).valid()) {
       return AnomalyKind::Internal;
     }
-    const bool judged = ouro::is_read(read.kind) || read.kind == OpKind::CasFailed;
+    const bool judged = ouro::is_read(read.kind) || is_open_read(read.kind);
     if (!judged || read.value.is_unobserved() || !clock_.is_known(txn)) {
       return {};
     }
@@ -167,9 +167,7 @@ class Claims {
   [[nodiscard]] std::optional<AnomalyKind> wrong_register(TxnId txn, const Op& read,
                                                           std::optional<Value> earlier,
                                                           const std::vector<Value>& own) const {
-    const auto fits = [&](Value there) {
-      return (there == read.value) == (read.kind != OpKind::CasFailed);
-    };
+    const auto fits = [&](Value there) { return (there == read.value) != is_open_read(read.kind); };
     if (!own.empty()) {
       if (fits(own.back())) return {};
       return AnomalyKind::Internal;

@@ -29,18 +29,9 @@ class Rerun {
         writer_(history.key_count()),
         began_(history.txn_count(), kNever),
         committed_(history.txn_count(), kNever),
-        before_(history.txn_count()),
+        before_(before_in_sessions(h_, [&](TxnId txn) { return clock_.is_known(txn); })),
         agreed_(columns_of(history).trunk_end.size(), 0),
-        agreed_key_(columns_of(history).trunk_end.size()) {
-    for (std::size_t s = 0; s < h_.session_count(); ++s) {
-      TxnId before;
-      for (const TxnId txn : h_.session_txns(SessionId{s})) {
-        if (!clock_.is_known(txn)) continue;
-        before_[txn.index()] = before;
-        before = txn;
-      }
-    }
-  }
+        agreed_key_(columns_of(history).trunk_end.size()) {}
 
   std::string run(std::span<const Event> schedule) {
     for (std::size_t i = 0; i < h_.txn_count(); ++i) {
@@ -92,12 +83,12 @@ class Rerun {
       } else if (ouro::is_write(op.kind)) {
         table_.apply_for_now(op);
         ++own_[op.key];
-      } else if (op.kind == OpKind::CasFailed) {
+      } else if (is_open_read(op.kind)) {
         const bool right = table_.content(op.key).value != op.value;
         if (!right) wrong = fmt::format("should not have failed to set {}", h_.key_label(op.key));
       } else if (op.kind == OpKind::ReadBack) {
         if (contradicted_write(h_, txn, id).valid()) wrong = "does not read what it wrote before";
-      } else if (op.kind == OpKind::CasUnwritten || undoes(op.kind)) {
+      } else if (!ouro::is_read(op.kind)) {  // Neither reads nor writes.
         continue;
       } else if (!op.value.is_unobserved() && !reads_right(op)) {
         wrong = fmt::format("does not read {} as it was", h_.key_label(op.key));

@@ -79,5 +79,26 @@ TEST(TimestampOrderTest, AnotherOrderIsRejected) {
   EXPECT_FALSE(accepted(history, verdict));
 }
 
+// Increments and adds write rows, which the reads of counters and sets find.
+TEST(TimestampOrderTest, CountersAndSetsAreRows) {
+  const auto counted = [](const std::string& count, const std::string& set) {
+    return history_of(
+        R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["inc","c",2],["add","s",5]]})"
+        "\n"
+        R"({"session":"b","start_ts":3,"commit_ts":4,"ops":[["inc","c",1],["r","c",)" +
+        count + R"(],["r","s",{"set":)" + set + "}]]}\n");
+  };
+  for (const Level level : {Level::Si, Level::Serializable}) {
+    const History right = counted("3", "[5]");
+    const Verdict verdict = timeline_verdict(right, level);
+    EXPECT_EQ(verdict.outcome, Outcome::Holds);
+    EXPECT_EQ(complaint_about_proof(right, verdict), "");
+    for (const History& wrong : {counted("1", "[5]"), counted("3", "[]")}) {
+      EXPECT_FALSE(accepted(wrong, ordered_by_timestamps(wrong, level)));
+      EXPECT_EQ(complaint_about_proof(wrong, timeline_verdict(wrong, level)), "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ouro::oracle

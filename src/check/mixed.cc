@@ -11,6 +11,7 @@
 #include "check/mixed_knowledge.h"
 #include "check/mixed_parallel.h"
 #include "check/observed/mixture.h"
+#include "check/observed/violated.h"
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
 
@@ -37,16 +38,6 @@ Verdict as_mixed(Verdict verdict) {
     verdict.schedule.push_back({txn, true});
   }
   return verdict;
-}
-
-void add_cycle(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
-  verdict.outcome = Outcome::Violated;
-  ++verdict.counts[static_cast<std::size_t>(kind)];
-  Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = std::move(edges)};
-  for (const Edge& edge : anomaly.edges) {
-    if (edge.from != kInitialTxn) anomaly.txns.push_back(edge.from);
-  }
-  verdict.anomalies.push_back(std::move(anomaly));
 }
 
 // Adds edges to those that a mixture has. Of several between the same transactions one stays.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/observed/violated.h"
 #include "check/positions.h"
 
 namespace ouro {
@@ -195,17 +196,12 @@ class ParallelSearch {
   }
 
   Verdict violated() {
-    Verdict verdict{.level = Level::Mixed, .outcome = Outcome::Violated};
+    Verdict verdict{.level = Level::Mixed};
     const auto first = std::find_if(steps_.begin(), steps_.end(),
                                     [](const RefutationStep& step) { return !step.cycle.empty(); });
     const AnomalyKind kind =
         choices_.empty() ? AnomalyKind::ForbiddenCycle : AnomalyKind::ContradictoryOrder;
-    Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = first->cycle};
-    for (const Edge& edge : anomaly.edges) {
-      if (edge.from != kInitialTxn) anomaly.txns.push_back(edge.from);
-    }
-    verdict.counts[static_cast<std::size_t>(kind)] = 1;
-    verdict.anomalies.push_back(std::move(anomaly));
+    add_cycle(verdict, kind, first->cycle);
     if (!choices_.empty()) verdict.refutation = {std::move(choices_), std::move(steps_)};
     return verdict;
   }

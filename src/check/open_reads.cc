@@ -13,6 +13,7 @@
 #include "check/counter_sums.h"
 #include "check/guess_repair.h"
 #include "check/observed/likely_order.h"
+#include "check/observed/violated.h"
 #include "check/open_elements.h"
 
 namespace ouro {
@@ -472,25 +473,7 @@ class OpenReads {
   }
 
   // The verdict after every case is refuted. Its anomaly has all reads that cases differ in.
-  Verdict violated() {
-    Verdict verdict{.level = level_, .outcome = Outcome::Violated};
-    Anomaly anomaly{.kind = AnomalyKind::ContradictoryOrder, .txns = {}, .ops = {}, .edges = {}};
-    for (const SourceCase& each : cases_) {
-      for (const ReadSource& said : each.sources) anomaly.ops.push_back(said.read);
-      if (anomaly.edges.empty() && !each.anomalies.empty()) anomaly.edges = each.anomalies[0].edges;
-    }
-    std::sort(anomaly.ops.begin(), anomaly.ops.end());
-    anomaly.ops.erase(std::unique(anomaly.ops.begin(), anomaly.ops.end()), anomaly.ops.end());
-    const History& h = whole_.history();
-    for (const OpId op : anomaly.ops) {
-      const TxnId txn = h.txn_of(op);
-      if (anomaly.txns.empty() || anomaly.txns.back() != txn) anomaly.txns.push_back(txn);
-    }
-    ++verdict.counts[static_cast<std::size_t>(anomaly.kind)];
-    verdict.anomalies.push_back(std::move(anomaly));
-    verdict.cases = std::move(cases_);
-    return verdict;
-  }
+  Verdict violated() { return violated_in_all(whole_.history(), level_, std::move(cases_)); }
 
   Observed& whole_;
   const DecideWithout& decide_;

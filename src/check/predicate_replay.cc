@@ -57,12 +57,7 @@ void PredicateReplay::for_each_key(OpId id, const OwnWrites& own, const F& f) {
   for (const KeyId key : keys_) {
     if (has_key(own, key)) continue;
     if (std::binary_search(returned.begin(), returned.end(), key)) continue;
-    const auto versions = rows_.of(key);
-    const auto behind =
-        std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
-          return positions_.commit[o_.txn(version.write).index()] < begun;
-        });
-    const auto held = static_cast<std::uint32_t>(behind - versions.begin() - 1);
+    const std::uint32_t held = rows_.held(o_, key, positions_, begun);
     f(key, at_begin_ ? held : 0, held);
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/level_rules.h"
+#include "check/observed/violated.h"
 #include "check/positions.h"
 #include "check/versions/read_parts.h"
 #include "check/versions/unplaced_reads.h"
@@ -114,24 +115,7 @@ class SightSearch {
     return verdict;
   }
 
-  Verdict violated() {
-    Verdict verdict{.level = level_, .outcome = Outcome::Violated};
-    Anomaly anomaly{.kind = AnomalyKind::ContradictoryOrder, .txns = {}, .ops = {}, .edges = {}};
-    for (const SourceCase& each : cases_) {
-      for (const ReadSight& sight : each.sights) anomaly.ops.push_back(sight.read);
-      if (anomaly.edges.empty() && !each.anomalies.empty()) anomaly.edges = each.anomalies[0].edges;
-    }
-    std::sort(anomaly.ops.begin(), anomaly.ops.end());
-    anomaly.ops.erase(std::unique(anomaly.ops.begin(), anomaly.ops.end()), anomaly.ops.end());
-    for (const OpId op : anomaly.ops) {
-      const TxnId txn = o_.history().txn_of(op);
-      if (anomaly.txns.empty() || anomaly.txns.back() != txn) anomaly.txns.push_back(txn);
-    }
-    ++verdict.counts[static_cast<std::size_t>(anomaly.kind)];
-    verdict.anomalies.push_back(std::move(anomaly));
-    verdict.cases = std::move(cases_);
-    return verdict;
-  }
+  Verdict violated() { return violated_in_all(o_.history(), level_, std::move(cases_)); }
 
   // The larger the history, the longer a decision takes.
   [[nodiscard]] std::size_t most_decisions() const {

@@ -9,6 +9,7 @@
 #include "base/internal_error.h"
 #include "base/level_rules.h"
 #include "base/meter.h"
+#include "check/observed/violated.h"
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"
 #include "check/polygraph/first_guess.h"
@@ -44,16 +45,6 @@ void add_certificate(Verdict& verdict, const Encoding& encoding, const DynamicOr
   });
 }
 
-void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
-  verdict.outcome = Outcome::Violated;
-  ++verdict.counts[static_cast<std::size_t>(kind)];
-  Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = std::move(edges)};
-  for (const Edge& edge : anomaly.edges) {
-    if (edge.from != kInitialTxn) anomaly.txns.push_back(edge.from);
-  }
-  verdict.anomalies.push_back(std::move(anomaly));
-}
-
 // If the evidence is version orders: a shortest cycle of the worst kind (worst_cycle.h) among the
 // transactions of a component. Empty by other evidence, or if none was found.
 std::vector<Edge> worst_edges(const Encoding& encoding, Level level, const CheckOptions& options,
@@ -80,7 +71,7 @@ void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph&
     }
     auto worst = worst_edges(encoding, verdict.level, options, component, budget);
     if (!worst.empty()) {
-      add_anomaly(verdict, AnomalyKind::ForbiddenCycle, std::move(worst));
+      add_cycle(verdict, AnomalyKind::ForbiddenCycle, std::move(worst));
       continue;
     }
     const std::vector<Node> cycle = short_cycle(known, component, budget);
@@ -89,7 +80,7 @@ void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph&
     for (std::size_t i = 0; i < cycle.size(); ++i) {
       steps.push_back({{cycle[i], cycle[(i + 1) % cycle.size()]}, DynamicOrder::kNoLabel});
     }
-    add_anomaly(verdict, AnomalyKind::ForbiddenCycle, explainer.edges(steps));
+    add_cycle(verdict, AnomalyKind::ForbiddenCycle, explainer.edges(steps));
   }
 }
 
@@ -100,11 +91,11 @@ void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<cons
   const auto first = std::find_if(refutation.steps.begin(), refutation.steps.end(),
                                   [](const RefutationStep& step) { return !step.cycle.empty(); });
   if (refutation.choices.empty()) {
-    add_anomaly(verdict, AnomalyKind::ForbiddenCycle, first->cycle);
+    add_cycle(verdict, AnomalyKind::ForbiddenCycle, first->cycle);
     return;
   }
-  add_anomaly(verdict, AnomalyKind::ContradictoryOrder,
-              first == refutation.steps.end() ? std::vector<Edge>() : first->cycle);
+  add_cycle(verdict, AnomalyKind::ContradictoryOrder,
+            first == refutation.steps.end() ? std::vector<Edge>() : first->cycle);
   verdict.refutation = std::move(refutation);
 }
 

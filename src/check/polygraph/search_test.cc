@@ -9,16 +9,16 @@
 namespace ouro {
 namespace {
 
-constexpr char kTwoReaders[] = "T1: w x 1\nT2: w x 2\nT3: r x 1\nT4: r x 2";
+constexpr char kReadersOfBoth[] = "T1: w x 1\nT2: w x 2\nT3: r x 1\nT4: r x 2";
 
 TEST(SearchTest, WhereTheOrderIsRightNothingIsChosen) {
-  TinySearch s(kTwoReaders, Level::Serializable, {}, {0, 2, 1, 3});
+  TinySearch s(kReadersOfBoth, Level::Serializable, {}, {0, 2, 1, 3});
   EXPECT_EQ(s.solver.solve(s.search), Solution::Found);
   EXPECT_EQ(s.solver.choice_count(), 0u);
 }
 
 TEST(SearchTest, WhereNeighboursRunBackwardTheyAreOrdered) {
-  TinySearch s(kTwoReaders, Level::Serializable, {}, {0, 1, 2, 3});
+  TinySearch s(kReadersOfBoth, Level::Serializable, {}, {0, 1, 2, 3});
   EXPECT_EQ(s.solver.solve(s.search), Solution::Found);
   EXPECT_EQ(s.solver.choice_count(), 1u);
   const bool first = s.order.position(0) < s.order.position(1);
@@ -48,7 +48,7 @@ TEST(SearchTest, ChainsStandInTheOrderOfTheirFirstWriters) {
 }
 
 TEST(SearchTest, TwoChainsHaveOneChoice) {
-  TinySearch s(kTwoReaders);
+  TinySearch s(kReadersOfBoth);
   const Literal forth = s.search.literal(s.solver, s.chain_of(1), s.chain_of(2));
   const Literal back = s.search.literal(s.solver, s.chain_of(2), s.chain_of(1));
   EXPECT_EQ(s.solver.choice_count(), 1u);

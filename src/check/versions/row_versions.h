@@ -3,6 +3,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -50,6 +51,17 @@ class RowVersions {
   // The position of a final write of a transaction that takes part.
   [[nodiscard]] std::uint32_t position(ItemId write) const {
     return write_position_[write.index()];
+  }
+
+  // The position of the version of a key that an order of all transactions has at `moment`.
+  [[nodiscard]] std::uint32_t held(const Observed& observed, KeyId key, const Positions& order,
+                                   std::uint32_t moment) const {
+    const auto versions = of(key);
+    const auto after =
+        std::partition_point(versions.begin() + 1, versions.end(), [&](const Version& version) {
+          return order.commit[observed.txn(version.write).index()] < moment;
+        });
+    return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }
 
   // Builds the indexes that scope() and select() of `predicate` use. They REQUIRE that.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/predicates/possible_result.h"
+#include "check/versions/read_parts.h"
 #include "history/access.h"
 
 namespace ouro {
@@ -28,7 +29,7 @@ std::vector<RowVersions::Part> UnplacedReads::parts(const Asked& asked, const Ro
 template <class IntervalOf>
 bool UnplacedReads::possible(const Asked& asked, const IntervalOf& interval_of) const {
   PossibleResult result(h_, asked.seen.op);
-  for (const auto& [key, part] : asked.own) result.add({&part, 1}, key);
+  for (const KeyPart& mine : asked.own) result.add({&mine.part, 1}, mine.key);
   for (std::size_t i = 0; i < asked.rows.size(); ++i) {
     result.add(parts(asked, asked.rows[i], interval_of(i)), asked.rows[i].key);
   }
@@ -47,29 +48,13 @@ bool UnplacedReads::possible_with(const Asked& asked, std::size_t changed, Inter
 
 // ---- what a read is about ----
 
-// Adds what own writes before the read give, and their keys to `written`, sorted.
-void UnplacedReads::add_own(Asked& asked, std::vector<KeyId>& written) const {
-  const auto& [txn, op] = asked.seen;
-  for (OpId id = op; id > h_.first_op(txn);) {
-    const Op own = h_.op(OpId{--id.value});
-    if (!writes_register(own.kind)) continue;
-    if (std::find(written.begin(), written.end(), own.key) != written.end()) continue;
-    written.push_back(own.key);
-    if (!leaves_row(own)) continue;
-    const Part part = row_part(h_, *asked.read, {own.key, own.value});
-    const auto rows = h_.rows(*asked.read);
-    const bool returned = std::any_of(rows.begin(), rows.end(),
-                                      [&](const KeyVersion& row) { return row.key == own.key; });
-    if (part.counts && !returned) asked.own.emplace_back(own.key, part);
-  }
-  std::sort(written.begin(), written.end());
-}
-
 UnplacedReads::Asked UnplacedReads::ask(const PredicateReads::Seen& seen,
                                         std::span<const Sight> sights) const {
   Asked asked{seen, &h_.predicate_read(seen.op), {}, {}};
   std::vector<KeyId> settled;
-  add_own(asked, settled);
+  const OwnWrites own = written_before(h_, seen.op);
+  for (const auto& [key, write] : own) settled.push_back(key);
+  asked.own = own_parts(h_, seen.op, own);
   for (const KeyVersion& row : h_.rows(*asked.read)) settled.push_back(row.key);
   std::sort(settled.begin(), settled.end());
   const RowVersions::Scope scope = rows_.scope(asked.read->predicate);
@@ -104,12 +89,7 @@ UnplacedReads::Asked UnplacedReads::ask(const PredicateReads::Seen& seen,
 void UnplacedReads::find_held(const Positions& positions, Asked& asked) const {
   const std::uint32_t begun = positions.begin[asked.seen.txn.index()];
   for (Row& row : asked.rows) {
-    const auto versions = rows_.of(row.key);
-    const auto after =
-        std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
-          return positions.commit[o_.txn(version.write).index()] < begun;
-        });
-    row.held = static_cast<std::uint32_t>(after - versions.begin() - 1);
+    row.held = rows_.held(o_, row.key, positions, begun);
   }
 }
 

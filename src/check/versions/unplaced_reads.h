@@ -20,6 +20,7 @@
 
 #include "base/budget.h"
 #include "check/versions/predicate_reads.h"
+#include "check/versions/read_parts.h"
 #include "check/versions/row_versions.h"
 
 namespace ouro {
@@ -85,12 +86,10 @@ class UnplacedReads {
     PredicateReads::Seen seen;
     const PredicateRead* read = nullptr;
     std::vector<Row> rows;
-    // What its own writes before the read give; of a select only rows that it did not return, which
-    // cannot be.
-    std::vector<std::pair<KeyId, Part>> own;
+    // What its own writes before the read give, but for rows that it returned.
+    std::vector<KeyPart> own;
   };
   [[nodiscard]] Asked ask(const PredicateReads::Seen& seen, std::span<const Sight> sights) const;
-  void add_own(Asked& asked, std::vector<KeyId>& written) const;
   void find_held(const Positions& positions, Asked& asked) const;
   [[nodiscard]] bool is_open(const Asked& asked) const;
   // Whether some versions within intervals, one for each row, give what the read returned. Row

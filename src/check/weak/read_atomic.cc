@@ -58,17 +58,8 @@ class ReadAtomic {
   std::uint32_t through_reads() {
     std::size_t looked = set_.reads().size();
     if (looked < 2) return 1;
-    for (const ReadSet::Writer& t2 : set_.writers()) {
-      const auto keys = written_.of(t2.txn);
-      looked += std::min(keys.size(), set_.keys().size());
-      if (keys.size() <= set_.keys().size()) {
-        for (const KeyId key : keys) infer_all(t2, set_.first_read(key));
-      } else {
-        for (const auto& [key, read] : set_.keys()) {
-          if (written_.writes(t2.txn, key)) infer_all(t2, read);
-        }
-      }
-    }
+    looked += for_each_written(
+        set_, written_, [&](const ReadSet::Writer& t2, ItemId read) { infer_all(t2, read); });
     return static_cast<std::uint32_t>(looked);
   }
 

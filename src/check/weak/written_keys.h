@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check/observed/observed.h"
+#include "check/weak/read_set.h"
 
 namespace ouro {
 
@@ -40,5 +41,26 @@ class WrittenKeys {
   std::vector<std::uint32_t> first_;
   std::vector<KeyId> keys_;
 };
+
+// Calls f(writer, read) for each transaction that `reads` are from and each key that it wrote and
+// that was read: `read` is the first one, or invalid where the key was not read. Walks the keys
+// that the transaction wrote or those that were read, whichever are fewer. Returns how many keys
+// were looked at.
+template <class F>
+std::size_t for_each_written(const ReadSet& reads, const WrittenKeys& written, const F& f) {
+  std::size_t looked = 0;
+  for (const ReadSet::Writer& writer : reads.writers()) {
+    const auto keys = written.of(writer.txn);
+    looked += std::min(keys.size(), reads.keys().size());
+    if (keys.size() <= reads.keys().size()) {
+      for (const KeyId key : keys) f(writer, reads.first_read(key));
+    } else {
+      for (const auto& [key, read] : reads.keys()) {
+        if (written.writes(writer.txn, key)) f(writer, read);
+      }
+    }
+  }
+  return looked;
+}
 
 }  // namespace ouro
