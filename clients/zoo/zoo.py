@@ -180,7 +180,7 @@ def shown(words, work):
 
 
 # On a busy machine a driver that is a program takes a while to start.
-PATIENCE = {"run": ["--patience", "60"], "hermitage": []}
+PATIENCE = {"run": ["--patience", "60"], "hermitage": ["--patience", "20"]}
 
 
 def play(case, ouro, runs, work):
