@@ -174,7 +174,9 @@ void add_tap(CLI::App& root, Commands& commands) {
                          ->type_name("TABLES");
   app->add_option("--initial", flags->initial, "what rows held at first: unknown, unless --load")
       ->type_name("unknown")
-      ->check(CLI::IsMember({"unknown"}))
+      ->check([](const std::string& text) {
+        return text == "unknown" ? std::string() : "say 'unknown', or --load instead";
+      })
       ->excludes(load)
       ->group(kMinor);
   app->add_option("--patience", flags->patience, "longer transactions are not judged [10]")
