@@ -13,7 +13,7 @@ EVALUATION_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
-        test-go test-java test-jepsen test-spark test-exec-drivers test-kafka test-web \
+        test-go test-java test-jepsen test-spark test-tap-drivers test-exec-drivers test-kafka test-web \
         test-tidb test-dolt \
         build static deb wheel bench bench-table evaluation format site web zoo \
         install asan tsan fuzz clean
@@ -76,14 +76,15 @@ test-python: ## the Python package as pip installs it, with pandas, pyarrow and 
 	@$(SETUP) build python
 	@scripts/wheel test
 
-test-clients: test-go test-java test-jepsen test-spark ## all client libraries but Python's (each needs its language and its registry)
+test-clients: test-go test-java test-jepsen test-spark test-tap-drivers ## all client libraries but Python's (each needs its language and its registry)
 
 test-go: ## the Go module, on SQLite
 test-java: ## the Java library, on H2
 test-jepsen: ## the checker for Jepsen
 test-spark: ## the Spark job, on a local Spark from PyPI
+test-tap-drivers: ## ouro tap with JDBC, pgx and psycopg, on a private PostgreSQL
 test-exec-drivers: ## the drivers to copy, by 'ouro driver-test' (each needs its language and its registry)
-test-go test-java test-jepsen test-spark test-exec-drivers:
+test-go test-java test-jepsen test-spark test-tap-drivers test-exec-drivers:
 	@$(SETUP) build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target ouro

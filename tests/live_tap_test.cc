@@ -403,8 +403,8 @@ TEST(LiveTapTest, SavepointsAreUnderstood) {
 
 TEST(LiveTapTest, PreparedTransactionsAreSeenWhenTheyCommit) {
   OURO_NEEDS_SERVER(db::ServerKind::Postgres);
-  auto server = db::start_server(db::ServerKind::Postgres,
-                                 {.settings = {"max_prepared_transactions=5"}});
+  auto server =
+      db::start_server(db::ServerKind::Postgres, {.settings = {"max_prepared_transactions=5"}});
   ASSERT_TRUE(server.ok()) << server.error().what;
   beside(
       "CREATE TABLE stock (item int PRIMARY KEY, pieces int); "
@@ -519,8 +519,46 @@ TEST(LiveTapTest, WhatTablesHeldAtFirstIsLoaded) {
   const TapReport& report = tapped.end();
   EXPECT_THAT(describe(report), HasSubstr("note: 4 rows loaded\n"));
   EXPECT_THAT(describe(report), Not(HasSubstr("values that were read are not judged")));
-  EXPECT_THAT(tapped.text(), HasSubstr("[\"r\",\"stock/1.pieces\",1000]"));
+  EXPECT_THAT(tapped.text(), HasSubstr("[\"r\",\"stock/1.pieces\",{\"stock.pieces\":1000}]"));
   EXPECT_EQ(tapped.judge(Level::Si, Evidence::Timestamps), Outcome::Holds) << tapped.text();
+}
+
+// Two doctors are on call, and each leaves because another one is: nobody reads a row that the
+// other writes and finds it changed, but both read who is on call by a condition.
+constexpr char kDoctors[] = R"(
+import psycopg2, sys
+def doctor():
+    link = psycopg2.connect(application_name='ward.py')
+    link.set_session(isolation_level='REPEATABLE READ')
+    return link
+one, other = doctor(), doctor()
+for link, name in (one, 'ann'), (other, 'bob'):
+    cursor = link.cursor()
+    cursor.execute('SELECT id, duty FROM doctor WHERE duty = %s', ('none' if sys.argv[1] else 'call',))
+    cursor.fetchall()
+    if sys.argv[1]: cursor.execute('INSERT INTO doctor VALUES (%s, %s)', (name + '2', 'none'))
+    else: cursor.execute('UPDATE doctor SET duty = %s WHERE id = %s', ('home', name))
+one.commit(), other.commit()
+)";
+
+TEST(LiveTapTest, ConditionsThatPredicatesCanSayShowPhantoms) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  for (const std::string inserts : {"", "yes"}) {
+    beside(
+        "SET client_min_messages = warning; DROP TABLE IF EXISTS doctor; CREATE TABLE doctor (id "
+        "text PRIMARY KEY, duty text); INSERT INTO doctor VALUES ('ann', 'call'), ('bob', 'call')");
+    TapOptions options;
+    options.load = "doctor";
+    Tapped tapped("live_tap_doctors.jsonl", options);
+    const Ran ran = tapped.run({"/usr/bin/python3", "-c", kDoctors, inserts});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(describe(tapped.end()),
+                HasSubstr("of 2 statements it is also judged whether they returned all rows"));
+    EXPECT_THAT(tapped.text(), HasSubstr("[\"select\",{\"eq\":[\"doctor.duty\","));
+    EXPECT_EQ(tapped.judge(Level::Si, Evidence::Timestamps), Outcome::Holds) << tapped.text();
+    EXPECT_EQ(tapped.judge(Level::Serializable, Evidence::Versions), Outcome::Violated)
+        << tapped.text();
+  }
 }
 
 TEST(LiveTapTest, ATableThatCannotBeLoadedIsNamed) {

@@ -92,6 +92,35 @@ TEST(ServeTest, EveryFormatAndOrderOfArrivalGivesTheSameVerdict) {
   }
 }
 
+// The second transaction of the session arrives first; it began before the first committed.
+TEST(ServeTest, NumbersInTheSessionOrderItWhateverArrivesFirst) {
+  const auto txn = [](int sno, const std::string& stamps, const std::string& ops) {
+    return "{\"session\":\"a\",\"sno\":" + std::to_string(sno) + "," + stamps + ",\"ops\":[" + ops +
+           "]}\n";
+  };
+  const std::string first = txn(1, R"("start_ts":1,"commit_ts":4)", R"(["w","x",1])");
+  const std::string second = txn(2, R"("start_ts":5,"commit_ts":6)", R"(["r","x",1])");
+  const std::string early = txn(2, R"("start_ts":3,"commit_ts":6)", R"(["r","x",null])");
+  {
+    ServeProcess service({});
+    EXPECT_EQ(service.post(second).status, 200);
+    EXPECT_EQ(service.post(first).status, 200);
+    EXPECT_THAT(service.post(first).body, HasSubstr("had this \\\"sno\\\" already"));
+    EXPECT_THAT(service.post(kFirst).body, HasSubstr("others have none"));
+    EXPECT_EQ(service.stop().status, 0);
+  }
+  for (const bool together : {false, true}) {
+    ServeProcess service({});
+    EXPECT_EQ(service.post(together ? early + first : early).status, 200);
+    if (!together) {
+      EXPECT_EQ(service.post(first).status, 200);
+    }
+    const auto end = service.stop();
+    EXPECT_EQ(end.status, 1);
+    EXPECT_THAT(end.out, HasSubstr("1 session inversion")) << end.err;
+  }
+}
+
 TEST(ServeTest, ABadBatchIsRefusedWholeWithTheReason) {
   ServeProcess service({});
   const Reply reply = service.post(kFirst + "{\"session\":\n");

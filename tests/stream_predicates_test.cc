@@ -53,7 +53,7 @@ TEST_F(StreamPredicatesTest, AreJudgedAsCheckDoesHoweverLateTransactionsCome) {
   std::uint64_t mismatches = 0;
   std::uint64_t stragglers = 0;
   std::uint64_t flips = 0;
-  for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 3'000 / kSlowdown; ++seed) {
     const Trial trial = trial_of(seed);
     for (const Level level : kJudgedLevels) {
       StreamOptions options;
@@ -76,7 +76,7 @@ TEST_F(StreamPredicatesTest, AreJudgedAsCheckDoesHoweverLateTransactionsCome) {
 TEST_F(StreamPredicatesTest, AreJudgedTheSameWhenNothingStaysInMemory) {
   std::uint64_t recalled = 0;
   std::uint64_t keys_back = 0;
-  for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 500 / kSlowdown; ++seed) {
     const Trial trial = trial_of(seed);
     StreamOptions options;
     options.level = kJudgedLevels[seed % 4];
@@ -99,7 +99,7 @@ TEST_F(StreamPredicatesTest, AreJudgedTheSameWhenNothingStaysInMemory) {
 TEST_F(StreamPredicatesTest, AreNeverAccusedFalselyHoweverShortTheRetention) {
   std::uint64_t lost = 0;
   std::uint64_t mismatches = 0;
-  for (std::uint64_t seed = 1; seed <= 600 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 600 / kSlowdown; ++seed) {
     History history = random_predicates(seed, mixed_predicates(seed));
     if (seed % 3 == 0) history = with_initials(history, seed);
     const Trial trial = stretched(
@@ -125,7 +125,7 @@ TEST_F(StreamPredicatesTest, AreNeverAccusedFalselyHoweverShortTheRetention) {
 }
 
 TEST_F(StreamPredicatesTest, SurviveCrashes) {
-  for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 500 / kSlowdown; ++seed) {
     const Trial trial = trial_of(seed);
     StreamOptions options;
     options.level = kJudgedLevels[seed % 4];
@@ -186,7 +186,7 @@ History many_rows(std::uint64_t seed, std::size_t txns) {
 
 // Far out of order, so that much has changed since most reads.
 TEST_F(StreamPredicatesTest, OfManyRowsAreJudgedAsCheckDoes) {
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 8; ++seed) {
     const History history = many_rows(seed, 1'200 / kSlowdown + 100);
     const Trial trial = random_trial(
         history, seed, {.reach = seed % 2 == 0 ? std::size_t{20} : 600, .max_batch = 40});

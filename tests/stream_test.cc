@@ -40,7 +40,7 @@ Arrivals arrivals_of(std::uint64_t seed) {
 }
 
 TEST(StreamTest, SaysInTheEndWhatCheckSaysWhenNothingTimesOut) {
-  for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 6'000 / kSlowdown; ++seed) {
     const Trial trial =
         random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
     for (const Level level : kAllLevels) {
@@ -58,7 +58,7 @@ TEST(StreamTest, SaysInTheEndWhatCheckSaysWhenNothingTimesOut) {
 TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
   std::uint64_t stragglers = 0;
   std::uint64_t flips = 0;
-  for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 6'000 / kSlowdown; ++seed) {
     const Trial trial =
         random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
     for (const Level level : kAllLevels) {
@@ -78,10 +78,35 @@ TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
   EXPECT_GT(flips, 500 / kSlowdown);
 }
 
+// With their numbers in their sessions, the transactions of a session arrive in any order.
+TEST(StreamTest, SaysTheSameInWhateverOrderNumberedSessionsArrive) {
+  std::uint64_t stragglers = 0;
+  std::uint64_t inversions = 0;
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 6'000 / kSlowdown; ++seed) {
+    const Trial trial = random_trial(with_numbers(random_timeline(seed, shape_of(seed)), seed),
+                                     seed, arrivals_of(seed));
+    for (const Level level : kAllLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.clock_drift = seed % 3 == 0 ? 15 : 0;
+      options.timeout =
+          seed % 3 == 0 ? milliseconds(std::chrono::hours(2)) : milliseconds(seed % 8);
+      StreamSummary summary;
+      ASSERT_EQ(complaint(trial, options, &summary), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+      stragglers += summary.stragglers;
+      inversions += summary.counts[static_cast<std::size_t>(AnomalyKind::SessionInversion)];
+    }
+  }
+  EXPECT_GT(stragglers, 300 / kSlowdown);
+  EXPECT_GT(inversions, 300 / kSlowdown);
+}
+
 // Initial values that are not null, differ between keys, are no numbers, or come late.
 TEST(StreamTest, SaysTheSameOfInitialValues) {
   std::uint64_t stragglers = 0;
-  for (std::uint64_t seed = 1; seed <= 4'000 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 4'000 / kSlowdown; ++seed) {
     const Trial trial = random_trial(with_initials(random_timeline(seed, shape_of(seed)), seed),
                                      seed, arrivals_of(seed));
     for (const Level level : kLevels) {
@@ -106,14 +131,16 @@ TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
   std::uint64_t recalled = 0;
   std::uint64_t keys_left = 0;
   std::uint64_t keys_back = 0;
-  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 400 / kSlowdown; ++seed) {
     TimelineShape shape = shape_of(seed);
     if (seed % 2 == 0) {  // Keys that nobody touches for a while.
       shape.keys = 10;
       shape.txns = 40;
       shape.last_stamp = 150;
     }
-    const Trial trial = random_trial(random_timeline(seed, shape), seed, arrivals_of(seed));
+    History history = random_timeline(seed, shape);
+    if (seed % 4 == 3) history = with_numbers(history, seed);
+    const Trial trial = random_trial(history, seed, arrivals_of(seed));
     StreamOptions options;
     options.level = kLevels[seed / 2 % 4];
     options.timeout = milliseconds(seed % 8);
@@ -140,7 +167,7 @@ TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
   std::uint64_t spilled = 0;
   std::uint64_t recalled = 0;
   std::uint64_t keys_back = 0;
-  for (std::uint64_t seed = 1; seed <= 300 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 300 / kSlowdown; ++seed) {
     TimelineShape shape = shape_of(seed);
     if (seed % 3 == 0) shape.keys = 40;
     shape.txns = 60;
@@ -167,7 +194,7 @@ TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
 
 TEST(StreamTest, SaysTheSameOfInitialValuesWhenNothingStaysInMemory) {
   std::uint64_t recalled = 0;
-  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 400 / kSlowdown; ++seed) {
     TimelineShape shape = shape_of(seed);
     if (seed % 2 == 0) shape.keys = 10;
     shape.txns = 40;
@@ -195,13 +222,14 @@ TEST(StreamTest, NeverAccusesTheInnocentHoweverShortTheRetention) {
   std::uint64_t lost = 0;
   std::uint64_t violations = 0;
   std::uint64_t complete = 0;
-  for (std::uint64_t seed = 1; seed <= 1'500 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 1'500 / kSlowdown; ++seed) {
     TimelineShape shape = shape_of(seed);
     shape.txns = 20 + seed % 3 * 20;
     shape.last_stamp = 3 * static_cast<std::int64_t>(shape.txns);
     if (seed % 5 == 0) shape.keys = 12;
     History history = random_timeline(seed, shape);
     if (seed % 4 == 0) history = with_initials(history, seed);
+    if (seed % 4 == 1) history = with_numbers(history, seed);
     const Trial trial = stretched(
         random_trial(history, seed,
                      {.reach = 1 + seed % 40, .max_batch = 1 + seed % 4, .max_wait_ms = 2}),
@@ -229,7 +257,7 @@ TEST(StreamTest, NeverAccusesTheInnocentHoweverShortTheRetention) {
 
 TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
   const std::string file = scratch_folder() + ".checkpoint";
-  for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 500 / kSlowdown; ++seed) {
     History history = random_timeline(seed, shape_of(seed));
     if (seed % 3 == 0) history = with_initials(history, seed);
     const Trial trial = random_trial(history, seed, arrivals_of(seed));
@@ -247,10 +275,12 @@ TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
 
 TEST(StreamTest, GoesOnAfterACrashWithWhatIsOnDisk) {
   const std::string file = scratch_folder() + ".checkpoint";
-  for (std::uint64_t seed = 1; seed <= 200 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 200 / kSlowdown; ++seed) {
     TimelineShape shape = shape_of(seed);
     if (seed % 3 == 0) shape.keys = 20;
-    const Trial trial = random_trial(random_timeline(seed, shape), seed, arrivals_of(seed));
+    History history = random_timeline(seed, shape);
+    if (seed / 4 % 2 == 0) history = with_numbers(history, seed);
+    const Trial trial = random_trial(history, seed, arrivals_of(seed));
     StreamOptions options;
     options.level = kLevels[seed % 4];
     options.timeout = milliseconds(seed % 8);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <random>
 #include <set>
 #include <sstream>
@@ -19,8 +20,8 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// The transactions mixed, but each session in its order: again and again takes the next one of some
-// session, at most `reach` after the oldest that is left.
+// The transactions mixed, but each session without numbers in its order: again and again takes the
+// next one of some session, at most `reach` after the oldest that is left.
 std::vector<TxnId> mixed(const History& history, Random& random, std::size_t reach) {
   std::vector<TxnId> left;
   for (std::size_t t = 0; t < history.txn_count(); ++t) left.push_back(TxnId{t});
@@ -28,8 +29,9 @@ std::vector<TxnId> mixed(const History& history, Random& random, std::size_t rea
   while (!left.empty()) {
     const std::size_t picked = random() % std::min(left.size(), reach);
     const SessionId session = history.session(left[picked]);
-    const auto first = std::find_if(left.begin(), left.end(),
-                                    [&](TxnId txn) { return history.session(txn) == session; });
+    const auto first = std::find_if(left.begin(), left.end(), [&](TxnId txn) {
+      return history.sno(txn) ? txn == left[picked] : history.session(txn) == session;
+    });
     order.push_back(*first);
     left.erase(first);
   }
@@ -119,6 +121,11 @@ std::string text_of(const History& history, const Anomaly& anomaly, bool sources
 
 }  // namespace
 
+std::uint64_t first_seed() {
+  const char* const given = std::getenv("OURO_SEED");
+  return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
+}
+
 History with_initials(const History& history, std::uint64_t seed) {
   struct Owner {
     History history;
@@ -143,6 +150,27 @@ History with_initials(const History& history, std::uint64_t seed) {
     owner->own.push_back({KeyId{k}, from[random() % from.size()]});
   }
   c.key_initial = owner->own;
+  return history_of(c, owner);
+}
+
+History with_numbers(const History& history, std::uint64_t seed) {
+  struct Owner {
+    History history;
+    std::vector<std::int64_t> snos;
+  };
+  Random random(seed);
+  const auto owner = std::make_shared<Owner>(
+      Owner{history, std::vector<std::int64_t>(history.txn_count(), kNoSno)});
+  for (std::size_t s = 0; s < history.session_count(); ++s) {
+    if (random() % 5 == 0) continue;
+    std::int64_t sno = random() % 3 == 0 ? static_cast<std::int64_t>(random() % 100) - 50 : 0;
+    for (const TxnId txn : history.session_txns(SessionId{s})) {
+      sno += random() % 6 == 0 ? 2 : 1;
+      owner->snos[txn.index()] = sno;
+    }
+  }
+  HistoryColumns c = columns_of(history);
+  c.txn_sno = owner->snos;
   return history_of(c, owner);
 }
 

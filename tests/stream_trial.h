@@ -34,11 +34,19 @@ struct Arrivals {
   std::int64_t max_wait_ms = 3;
 };
 
+// Where random tests begin to count their seeds: at 1, or at $OURO_SEED, to try others.
+[[nodiscard]] std::uint64_t first_seed();
+
 // The same transactions with initial values: one for all keys, or others for some; often values
 // that are read.
 [[nodiscard]] History with_initials(const History& history, std::uint64_t seed);
 
-// Transactions keep the order of their session, and are mixed otherwise. The initial value of a
+// The same transactions with numbers in their sessions, or in most of these; some numbers are left
+// out.
+[[nodiscard]] History with_numbers(const History& history, std::uint64_t seed);
+
+// Transactions keep the order of their session, unless they have numbers in it, and are mixed
+// otherwise. The initial value of a
 // single key comes in any batch, sometimes after a batch with another value for it.
 [[nodiscard]] Trial random_trial(const History& history, std::uint64_t seed,
                                  const Arrivals& arrivals);

@@ -9,6 +9,7 @@
 //                                               while they are loaded, then by time
 //   ouro_bench_stream save [KEYS [MB [TXNS]]]   how long a checkpoint takes, and how long
 //                                               the stream must wait for it; 0 MB: no limit
+//   ouro_bench_stream send PORT [SECONDS [RATE [KEYS]]]  feeds a service (bench/serve/hour.py)
 
 #include <fmt/format.h>
 #include <time.h>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "online/feed.h"
+#include "online/send.h"
 
 namespace ouro::bench {
 namespace {
@@ -367,7 +369,12 @@ int main(int argc, char** argv) {
     return ouro::bench::save(number(2, 10'000'000), number(3, 256), number(4, 300'000),
                              argc > 5 ? argv[5] : "/tmp/ouro-stream");
   }
+  if (what == "send" && argc > 2) {
+    return ouro::bench::send(std::atoi(argv[2]), number(3, 3'600), number(4, 20'000),
+                             number(5, 1'000'000));
+  }
   return ouro::bench::fail(
       "throughput [TXNS], predicates [TXNS], flips, steady [SECONDS [LIMIT_MB [FOLDER]]], keys "
-      "[KEYS [LIMIT_MB [TXNS [FOLDER]]]], or save [KEYS [LIMIT_MB [TXNS [FOLDER]]]]");
+      "[KEYS [LIMIT_MB [TXNS [FOLDER]]]], save [KEYS [LIMIT_MB [TXNS [FOLDER]]]], or send PORT "
+      "[SECONDS [RATE [KEYS]]]");
 }

@@ -308,6 +308,7 @@ struct Remark {
 // Stand for a clock and a timestamp that nobody recorded.
 inline constexpr std::int64_t kNoClock = std::numeric_limits<std::int64_t>::min();
 inline constexpr Timestamp kNoTimestamp{kNoClock, 0};
+inline constexpr std::int64_t kNoSno = kNoClock;
 
 // The arrays that a history consists of. Only the library itself sees them.
 struct HistoryColumns;
@@ -364,6 +365,10 @@ class History {
     const std::uint32_t first = session_first_[session.index()];
     return session_txns_.subspan(first, session_first_[session.index() + 1] - first);
   }
+  // The number of the transaction in its session, if the history gives one: session_txns() goes by
+  // these, and otherwise by the order of the source.
+  [[nodiscard]] std::optional<std::int64_t> sno(TxnId txn) const;
+  [[nodiscard]] bool has_snos() const;
   [[nodiscard]] Value txn_name(TxnId txn) const;  // Null if the history does not name it.
   // The client's clock when it invoked the transaction, and when the transaction was completed.
   // The unit is that of the recording. If both are known, invoked(txn) <= completed(txn).

@@ -94,6 +94,9 @@ class HistoryBuilder {
   void timestamps(Timestamp start, Timestamp commit);
   // The level that the transaction begun last states as its own. REQUIRES: not Level::Mixed.
   void level(Level level);
+  // The number of the transaction begun last in its session, which orders the session, however its
+  // transactions are begun. If those of a session do not all have different ones, freeze() fails.
+  void sno(std::int64_t number);
   // How many transactions and operations there are so far.
   [[nodiscard]] std::size_t txn_count() const;
   [[nodiscard]] std::size_t op_count() const;

@@ -57,7 +57,9 @@ struct ServeOptions {
   bool insecure = false;
   std::optional<std::int64_t> initial;  // What keys hold at the start; nothing: they are absent.
   std::size_t body_limit = std::size_t{32} << 20;   // The most bytes of one batch.
-  std::size_t queue_limit = std::size_t{64} << 20;  // The most bytes that wait to be checked.
+  // The most bytes that wait to be checked. Each takes about three in memory. Zero: 64 MB, or a
+  // sixteenth of StreamOptions::memory if that is less.
+  std::size_t queue_limit = 0;
 
   // Outputs. An event is a violation, or the withdrawal of one.
   std::function<void(const std::string& line)> event;  // Gets each event as a line of JSON.

@@ -475,6 +475,11 @@ Result<Certification> certify_reads(const History& history, const Certificate& c
   const bool violated = certificate.verdict.outcome == Outcome::Violated;
   const Evidence evidence = certificate.verdict.evidence;
   const auto& untold = certificate.verdict.untold;
+  for (std::size_t s = 0; s < history.session_count() && history.has_snos(); ++s) {
+    const auto txns = history.session_txns(SessionId{s});
+    if (std::is_sorted(txns.begin(), txns.end())) continue;
+    return Certification{false, "transactions are not in the order of their sessions"};
+  }
   std::string wrong = check_untold(history, certificate);
   if (!wrong.empty()) return Certification{false, std::move(wrong)};
   auto reading = Reading::of(history, evidence, {}, untold, scan_keys);

@@ -175,6 +175,7 @@ class Adding {
     if (const auto start = h_.start_ts(txn)) timestamp('s', *start);
     if (const auto commit = h_.commit_ts(txn)) timestamp('c', *commit);
     if (const auto level = h_.level(txn)) timestamp('l', {static_cast<std::int64_t>(*level), 0});
+    if (const auto sno = h_.sno(txn)) timestamp('n', {*sno, 0});
     add(h_.end_op(txn).value - h_.first_op(txn).value);
     std::vector<std::uint32_t> parts;
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {

@@ -26,6 +26,7 @@
 #include "check/versions/predicate_reads.h"
 #include "history/access.h"
 #include "history/real_time.h"
+#include "history/session_order.h"
 
 namespace ouro {
 namespace {
@@ -40,9 +41,8 @@ void add_implied(const History& history, std::span<const Level> levels,
                  implied_in(history, levels[i], other->level, Evidence::Timestamps);
         });
     if (!verdicts[i] && follows) {
-      verdicts[i] = Verdict{.level = levels[i],
-                            .evidence = Evidence::Timestamps,
-                            .outcome = Outcome::Violated};
+      verdicts[i] = Verdict{
+          .level = levels[i], .evidence = Evidence::Timestamps, .outcome = Outcome::Violated};
     }
   }
 }
@@ -66,9 +66,8 @@ Result<std::vector<Verdict>> check_by_timestamps(const History& history,
   for (const std::size_t i : order) {
     if (verdicts[i]) continue;
     if (!std::exchange(first, false) && budget.exhausted()) {
-      verdicts[i] = Verdict{.level = levels[i],
-                            .evidence = options.evidence,
-                            .reason = stop_reason(budget, options)};
+      verdicts[i] = Verdict{
+          .level = levels[i], .evidence = options.evidence, .reason = stop_reason(budget, options)};
       continue;
     }
     auto verdict = check_timeline(history, levels[i], budget, options);
@@ -215,6 +214,9 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
     }
   }
   if (auto status = check_clock_drift(options.clock_drift); !status.ok()) return status.error();
+  if (options.evidence != Evidence::Timestamps) {
+    if (auto status = refuse_other_order(history); !status.ok()) return status.error();
+  }
   auto verdicts = options.evidence == Evidence::Timestamps
                       ? check_by_timestamps(history, levels, budget, options)
                       : check_by_reads(history, levels, budget, options);

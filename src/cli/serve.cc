@@ -251,7 +251,8 @@ void add_minor_flags(CLI::App& app, ServeFlags& flags) {
       ->type_name("SIZE")
       ->check(size())
       ->group(kMinor);
-  app.add_option("--queue", flags.queue, "input that may wait for the check [64MB]")
+  app.add_option("--queue", flags.queue,
+                 "input that may wait for the check [64MB, or a 16th of --memory]")
       ->type_name("SIZE")
       ->check(size())
       ->group(kMinor);

@@ -25,6 +25,7 @@ struct TapFlags {
   std::string evidence;
   double seconds = 0;    // Zero: until it is interrupted.
   double patience = 10;  // Seconds.
+  std::string initial;   // "unknown", which it is without --load.
 };
 
 constexpr char kTapDetails[] =
@@ -44,7 +45,8 @@ constexpr char kTapDetails[] =
     "What a row held before its first change is what its first reader saw; where that is not "
     "certain the read is not judged. With --load tables it is known: all tables that can be judged "
     "are read before clients can connect, by the snapshot with which the log begins; --load NAME,… "
-    "reads these.\n\n"
+    "reads these. Then it is also judged whether a SELECT returned all rows that meet its WHERE, "
+    "if that is about one column.\n\n"
     "Exact start timestamps come from the snapshots of transactions, which the tap asks for by a "
     "statement of its own in front of each COMMIT; see {} for what is judged and what is not.\n\n"
     "With --serve the transactions go to an 'ouro serve' at HTTP while they happen; its token is "
@@ -167,8 +169,16 @@ void add_tap(CLI::App& root, Commands& commands) {
       ->type_name("FILE")
       ->group(kMinor);
   app->add_option("--serve", options.serve, "feed a service, see 'ouro serve'")->type_name("HTTP");
-  app->add_option("--load", options.load, "read at first what is in 'tables', or in those named")
-      ->type_name("TABLES");
+  auto* const load = app->add_option("--load", options.load,
+                                     "read at first what is in 'tables', or in those named")
+                         ->type_name("TABLES");
+  app->add_option("--initial", flags->initial, "what rows held at first: unknown, unless --load")
+      ->type_name("unknown")
+      ->check([](const std::string& text) {
+        return text == "unknown" ? std::string() : "say 'unknown', or --load instead";
+      })
+      ->excludes(load)
+      ->group(kMinor);
   app->add_option("--patience", flags->patience, "longer transactions are not judged [10]")
       ->type_name("SEC")
       ->check(number_at_least_zero())

@@ -12,6 +12,7 @@
 #include "explain/excerpt_draft.h"
 #include "explain/excerpt_predicates.h"
 #include "history/access.h"
+#include "history/session_order.h"
 #include "history/undone.h"
 
 namespace ouro {
@@ -295,8 +296,8 @@ class ExcerptMaker {
     for (const VersionOrder& order : h_.version_orders()) {
       const auto key = d_.keys().find(order.key);
       if (key == d_.keys().end()) continue;
-      VersionOrder left{key->second, order.complete,
-                        static_cast<std::uint32_t>(s_.versions.size()), 0};
+      VersionOrder left{key->second, order.complete, static_cast<std::uint32_t>(s_.versions.size()),
+                        0};
       const auto versions = h_.versions(order);
       const auto writers = h_.version_writers(order);
       for (std::size_t i = 0; i < versions.size(); ++i) {
@@ -312,15 +313,9 @@ class ExcerptMaker {
   }
 
   void gather_sessions() {
-    std::vector<std::uint32_t>& first = s_.session_first;
-    first.assign(s_.session_name.size() + 1, 0);
-    for (const SessionId session : s_.txn_session) ++first[session.index() + 1];
-    for (std::size_t s = 1; s < first.size(); ++s) first[s] += first[s - 1];
-    s_.session_txns.resize(s_.txn_session.size());
-    std::vector<std::uint32_t> next = first;
-    for (std::size_t t = 0; t < s_.txn_session.size(); ++t) {
-      s_.session_txns[next[s_.txn_session[t].index()]++] = TxnId{t};
-    }
+    SessionIndex sessions = index_sessions(s_.session_name.size(), s_.txn_session, s_.txn_sno);
+    s_.session_first = std::move(sessions.first);
+    s_.session_txns = std::move(sessions.txns);
   }
 
   ExcerptDraft d_;

@@ -21,6 +21,9 @@ inline constexpr std::uint32_t kBinaryVersionWithKinds = 3;
 // The version of files in which transactions state their own levels. To leave these out would
 // change what `ouro check` judges, so older programs must refuse it.
 inline constexpr std::uint32_t kBinaryVersionWithLevels = 4;
+// The version of files in which transactions have numbers in their session. Without these the order
+// of sessions would be another one.
+inline constexpr std::uint32_t kBinaryVersionWithSnos = 5;
 inline constexpr std::size_t kSectionAlignment = 64;
 
 struct BinaryHeader {
@@ -81,8 +84,9 @@ enum class Section : std::uint32_t {
   OuterPart,
   VersionTxn,
   TxnLevel,  // The number of a Level for each transaction, which never changes; 255: none.
+  TxnSno,    // The smallest number: none.
 };
-inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::TxnLevel);
+inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::TxnSno);
 
 struct DiskPredicateRead {
   std::uint64_t lower, upper, result;
@@ -186,6 +190,7 @@ void for_each_section(File& file, Columns& c) {
   file.plain(Section::Began, c.began);
   file.plain(Section::Committing, c.committing);
   file.plain(Section::TxnLevel, c.txn_level);
+  file.plain(Section::TxnSno, c.txn_sno);
 }
 
 }  // namespace ouro

@@ -57,7 +57,7 @@ class BlockParser {
     return block.last ? JsonTokens::Top::Rest : JsonTokens::Top::Middle;
   }
 
-  enum Field : unsigned { kTid = 1, kSid = 2, kStart = 4, kCommit = 8, kOps = 16 };
+  enum Field : unsigned { kTid = 1, kSid = 2, kStart = 4, kCommit = 8, kOps = 16, kSno = 32 };
   // What the "v" of an operation is. The elements of a List are in elements_.
   enum class Result : std::uint8_t { Missing, Null, Scalar, List };
 
@@ -103,6 +103,7 @@ class BlockParser {
     if (name.size() != 3) return 0;
     if (name == "ops") return kOps;
     if (name == "tid") return kTid;
+    if (name == "sno") return kSno;
     if (name == "sid") return kSid;
     if (name == "sts") return kStart;
     if (name == "cts") return kCommit;
@@ -128,11 +129,23 @@ class BlockParser {
         if (!name(token, "\"sid\"", value)) return false;
         b_.set_session(b_.session(value));
         return true;
+      case kSno:
+        return sno(token);
       default:
         if (t_.skip(token)) return true;
         error_ = t_.error();
         return false;
     }
+  }
+
+  bool sno(const Token& token) {
+    std::int64_t number = kNoSno;
+    if (!integer(token, number) || number == kNoSno) {
+      return fail(token, fmt::format("expected \"sno\" to be a 64-bit integer, found {}",
+                                     token.describe()));
+    }
+    b_.sno(number);
+    return true;
   }
 
   bool timestamp(const Token& open, Timestamp& out) {
@@ -345,8 +358,7 @@ Status parse_chronos_part(const Block& block, std::string_view file, const Array
   if (block.offset < cutter.closed_at()) return parse_chronos_block(block, file, builder);
   const std::size_t at = block.bytes.find_first_not_of(" \t\r\n");
   if (at == std::string::npos) return {};
-  const std::uint64_t line =
-      block.first_line + count_lines(block.bytes.data(), &block.bytes[at]);
+  const std::uint64_t line = block.first_line + count_lines(block.bytes.data(), &block.bytes[at]);
   return error_at_line(file, line, "expected nothing behind the array");
 }
 

@@ -158,6 +158,9 @@ void append_txn(std::string& out, const History& h, TxnId txn) {
   }
   out += ",\"sid\":";
   append_json(out, h, h.session_name(h.session(txn)));
+  if (const auto sno = h.sno(txn)) {
+    fmt::format_to(std::back_inserter(out), ",\"sno\":{}", *sno);
+  }
   append_timestamp(out, "sts", *h.start_ts(txn));
   append_timestamp(out, "cts", *h.commit_ts(txn));
   out += ",\"ops\":[";

@@ -12,6 +12,7 @@
 #include "format/binary_validation.h"
 #include "format/native_binary.h"
 #include "history/columns.h"
+#include "history/session_order.h"
 
 namespace ouro {
 namespace {
@@ -44,6 +45,8 @@ class Reader {
     if (const auto fault = validate_columns(c_, threads_))
       return error_in(name_, *fault + damaged());
     index_sessions();
+    if (const auto fault = first_sno_fault({l_->session_first, l_->session_txns}, c_.txn_sno))
+      return error_in(name_, fmt::format("transaction {}: {}", fault->txn.value, fault->what));
     l_->files.push_back(name_);
     c_.files = l_->files;
     return history_of(c_, l_);
@@ -115,11 +118,11 @@ class Reader {
     if (std::memcmp(header.magic, kBinaryMagic, sizeof(kBinaryMagic)) != 0) {
       return error_at_byte(name_, 0, "this is no .ouro file");
     }
-    if (header.version < kBinaryVersion || header.version > kBinaryVersionWithLevels) {
+    if (header.version < kBinaryVersion || header.version > kBinaryVersionWithSnos) {
       return error_at_byte(
           name_, 8,
           fmt::format("version {} of the format is not known; this program reads {} to {}",
-                      header.version, kBinaryVersion, kBinaryVersionWithLevels));
+                      header.version, kBinaryVersion, kBinaryVersionWithSnos));
     }
     if (header.file_bytes != size) {
       return error_at_byte(name_, 16,
@@ -177,16 +180,10 @@ class Reader {
 
   // Computes which transactions each session has.
   void index_sessions() {
-    l_->session_first.assign(c_.session_name.size() + 1, 0);
-    for (const SessionId session : c_.txn_session) ++l_->session_first[session.index() + 1];
-    for (std::size_t i = 1; i < l_->session_first.size(); ++i) {
-      l_->session_first[i] += l_->session_first[i - 1];
-    }
-    l_->session_txns.resize(c_.txn_session.size());
-    std::vector<std::uint32_t> next(l_->session_first.begin(), l_->session_first.end() - 1);
-    for (std::size_t t = 0; t < c_.txn_session.size(); ++t) {
-      l_->session_txns[next[c_.txn_session[t].index()]++] = TxnId{t};
-    }
+    SessionIndex sessions =
+        ouro::index_sessions(c_.session_name.size(), c_.txn_session, c_.txn_sno);
+    l_->session_first = std::move(sessions.first);
+    l_->session_txns = std::move(sessions.txns);
     c_.session_first = l_->session_first;
     c_.session_txns = l_->session_txns;
   }

@@ -31,6 +31,8 @@ constexpr std::string_view kEverythingStored =
 {"session":"v","ops":[["w","b",true],["w","n",-0.25],["w","n",123456789012345678901234567890],["w","f",{"@float":0.1}],["w","k4",{"a":{"@float":"NaN"},"b":false}],["r","l",[1.5]]]}
 {"session":null,"ops":[["w",13,1]]}
 {"session":null,"ops":[["w",13,2]]}
+{"session":"n","sno":-2,"ops":[["w",13,3]]}
+{"session":"n","sno":-5,"ops":[["w",13,4]]}
 {"session":"v","ops":[["aggregate","avg","c1",true,5.00],["aggregate","avg","c1",true,{"@float":2.5}],["aggregate","max","c1",true]]}
 {"key":"x","versions":[1,5,2],"complete":true}
 {"key":"x","versions":[["t1"],5],"complete":false}
@@ -98,6 +100,7 @@ TEST(NativeBinaryTest, OnlyCompareAndSetsNeedTheSecondVersion) {
   EXPECT_EQ(version(R"({"session":1,"ops":[["cas","x",1,2,false]]})"), 2u);
   EXPECT_EQ(version(R"({"session":null,"ops":[["w","x",1]]})"), 3u);
   EXPECT_EQ(version(R"({"session":1,"level":"rc","ops":[["w","x",1]]})"), 4u);
+  EXPECT_EQ(version(R"({"session":1,"sno":3,"ops":[["w","x",1]]})"), 5u);
 }
 
 TEST(NativeBinaryTest, HalfACompareAndSetIsRefused) {

@@ -134,6 +134,7 @@ bool is_newer(const HistoryColumns& c, const PredicateRead& read) {
 
 // The oldest version of the format that has all that the history has.
 std::uint32_t version_for(const HistoryColumns& c) {
+  if (!c.txn_sno.empty()) return kBinaryVersionWithSnos;
   if (!c.txn_level.empty()) return kBinaryVersionWithLevels;
   bool newer = is_newer(c, c.default_initial) || !c.outer_part.empty() || !c.version_txn.empty();
   newer |= std::any_of(c.session_name.begin(), c.session_name.end(),

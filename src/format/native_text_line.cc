@@ -2,7 +2,6 @@
 // a line is refused, it is parsed once more as JSON: a fault of the JSON is reported rather than an
 // error about its content.
 
-#include "base/elle_models.h"
 #include "format/native_text_line.h"
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include <array>
 #include <utility>
 
+#include "base/elle_models.h"
 #include "format/binary_validation.h"
 #include "ouro/closest.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kTxnFields[] = {"session",    "status",    "invoked",  "began",
                                            "committing", "completed", "start_ts", "commit_ts",
-                                           "level",      "id",        "ops"};
+                                           "level",      "sno",       "id",       "ops"};
 
 constexpr std::string_view kKeyedWords[] = {"r", "w", "append", "d"};
 constexpr std::string_view kRolledBack = "rolled-back";
@@ -254,6 +254,8 @@ bool NativeLineParser::txn_field(TxnField field, Token& token) {
       return timestamp(token, commit_);
     case TxnField::Level:
       return level(token);
+    case TxnField::Sno:
+      return sno(token);
     default:
       if (!name(token, named)) return fail("expected \"id\" to be an integer or a string");
       b_.name(named);
@@ -269,6 +271,13 @@ bool NativeLineParser::level(const Token& token) {
     return true;
   }
   return fail(unknown_level(token.text));
+}
+
+bool NativeLineParser::sno(const Token& token) {
+  if (token.kind != TokenKind::Integer) return expected("\"sno\" to be a 64-bit integer");
+  if (token.number == kNoSno) return refuse_reserved("sno");
+  b_.sno(token.number);
+  return true;
 }
 
 bool NativeLineParser::status(const Token& token) {

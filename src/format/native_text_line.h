@@ -39,6 +39,7 @@ class NativeLineParser {
   bool remarks(Token& token);
   bool status(const Token& token);
   bool level(const Token& token);
+  bool sno(const Token& token);
   bool timestamp(Token& token, Timestamp& out);
   // The error that `what`, a clock or timestamp, is the number that means "none". Always false.
   bool refuse_reserved(std::string_view what);
@@ -54,6 +55,7 @@ class NativeLineParser {
     StartTs,
     CommitTs,
     Level,
+    Sno,
     Id,
     Ops,
     Unknown

@@ -90,6 +90,7 @@ class Writer {
     if (const auto clock = h_.completed(txn)) fmt::format_to(end(), ",\"completed\":{}", *clock);
     timestamp("start_ts", h_.start_ts(txn));
     timestamp("commit_ts", h_.commit_ts(txn));
+    if (const auto sno = h_.sno(txn)) fmt::format_to(end(), ",\"sno\":{}", *sno);
     if (const auto level = h_.level(txn)) {
       fmt::format_to(end(), ",\"level\":\"{}\"", info(*level).name);
     }

@@ -76,6 +76,7 @@ struct TxnColumns {
   Keep<Timestamp> start_ts;          // Optional; kNoTimestamp where missing.
   Keep<Timestamp> commit_ts;         // Optional; kNoTimestamp where missing.
   Keep<std::uint8_t> txn_level;      // Optional: a Level; kNoLevel where missing.
+  Keep<std::int64_t> txn_sno;        // Optional; kNoSno where missing.
   Keep<std::uint64_t> txn_position;  // Optional: where it stands in its file, in place_unit.
   Keep<std::uint32_t> txn_file;      // Optional: its file, if there are several.
 
@@ -100,6 +101,7 @@ struct TxnColumns {
     visit(kNoTimestamp, lists.start_ts...);
     visit(kNoTimestamp, lists.commit_ts...);
     visit(kNoLevel, lists.txn_level...);
+    visit(kNoSno, lists.txn_sno...);
   }
 };
 

@@ -107,6 +107,13 @@ std::optional<Level> History::level(TxnId txn) const {
   return static_cast<Level>(all_->txn_level[txn.index()]);
 }
 
+std::optional<std::int64_t> History::sno(TxnId txn) const {
+  if (all_->txn_sno.empty() || all_->txn_sno[txn.index()] == kNoSno) return std::nullopt;
+  return all_->txn_sno[txn.index()];
+}
+
+bool History::has_snos() const { return !all_->txn_sno.empty(); }
+
 bool History::states_levels() const {
   return std::any_of(all_->txn_level.begin(), all_->txn_level.end(),
                      [](std::uint8_t level) { return level != kNoLevel; });

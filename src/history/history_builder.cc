@@ -12,6 +12,7 @@
 #include "history/decimal.h"
 #include "history/input_error.h"
 #include "history/real_time.h"
+#include "history/session_order.h"
 #include "history/storage.h"
 
 namespace ouro {
@@ -316,6 +317,11 @@ void HistoryBuilder::level(Level level) {
   storage_->txn_level.back() = static_cast<std::uint8_t>(level);
 }
 
+void HistoryBuilder::sno(std::int64_t number) {
+  backfill(storage_->txn_sno, txn_count(), kNoSno);
+  storage_->txn_sno.back() = number;
+}
+
 std::size_t HistoryBuilder::txn_count() const { return storage_->txn_session.size(); }
 std::size_t HistoryBuilder::op_count() const { return storage_->op_kind.size(); }
 
@@ -573,17 +579,13 @@ Result<History> HistoryBuilder::freeze() && {
   }
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
 
-  // The transactions of a session were begun in session order, so a stable counting sort by session
-  // keeps that order.
-  s.session_first.resize(s.session_name.size() + 1, 0);
-  for (const SessionId session : s.txn_session) ++s.session_first[session.index() + 1];
-  for (std::size_t i = 1; i < s.session_first.size(); ++i)
-    s.session_first[i] += s.session_first[i - 1];
-  s.session_txns.resize(s.txn_session.size(), TxnId{});
-  std::vector<std::uint32_t> next(s.session_first.begin(), s.session_first.end() - 1);
-  for (std::size_t t = 0; t < s.txn_session.size(); ++t) {
-    s.session_txns[next[s.txn_session[t].index()]++] = TxnId{t};
+  const SessionIndex sessions =
+      index_sessions(s.session_name.size(), s.txn_session.span(), s.txn_sno.span());
+  if (const auto fault = first_sno_fault(sessions, s.txn_sno.span())) {
+    return s.error_about(fault->txn.index(), fault->what);
   }
+  s.session_first.append(sessions.first);
+  s.session_txns.append(sessions.txns);
 
   for (const auto& [key, value] : interner_->initial) s.key_initial.push_back({key, value});
   std::sort(s.key_initial.begin(), s.key_initial.end());

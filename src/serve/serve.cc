@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -103,6 +104,13 @@ class Service {
                        options_.initial ? std::to_string(*options_.initial) : "null");
   }
 
+  [[nodiscard]] std::size_t queue_limit() const {
+    constexpr std::size_t kMost = std::size_t{64} << 20;
+    constexpr std::size_t kShare = 16;  // Of the memory that the check may use.
+    if (options_.queue_limit > 0) return options_.queue_limit;
+    return options_.stream.memory == 0 ? kMost : std::min(kMost, options_.stream.memory / kShare);
+  }
+
   // Opens everything except the inputs.
   Status open() {
     if (!options_.state.empty()) {
@@ -114,16 +122,16 @@ class Service {
     } else if (options_.note && listens()) {
       options_.note("no state folder: a restart forgets everything; see --state");
     }
-    queue_.emplace(options_.queue_limit);
-    hub_.emplace(EventHub::Options{.file = state_ ? state_->events_file() : "",
-                                   .file_limit = options_.events_limit,
-                                   .delivers = !options_.webhook.empty(),
-                                   .event = options_.event,
-                                   .event_after = options_.event_after,
-                                   .counters = state_ ? state_->counters_file() : "",
-                                   .has_counters = state_ && state_->has_counters(),
-                                   .on_damage = options_.repair ? EventLog::OnDamage::Keep
-                                                                : EventLog::OnDamage::Refuse});
+    queue_.emplace(queue_limit());
+    hub_.emplace(EventHub::Options{
+        .file = state_ ? state_->events_file() : "",
+        .file_limit = options_.events_limit,
+        .delivers = !options_.webhook.empty(),
+        .event = options_.event,
+        .event_after = options_.event_after,
+        .counters = state_ ? state_->counters_file() : "",
+        .has_counters = state_ && state_->has_counters(),
+        .on_damage = options_.repair ? EventLog::OnDamage::Keep : EventLog::OnDamage::Refuse});
     if (auto opened = hub_->open(); !opened) return opened;
     monitor_.emplace(options_.stream, *queue_, *hub_);
     stream_thread_.emplace(options_, state_ ? &*state_ : nullptr, *queue_, *hub_, *monitor_);

@@ -1,7 +1,11 @@
 #include "serve/stream_thread.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "history/columns.h"
 
@@ -10,10 +14,18 @@ namespace {
 
 // How often time-outs are looked for. So an event that a time-out causes is at most as late.
 constexpr auto kTick = std::chrono::milliseconds(10);
-constexpr auto kLeastPause = std::chrono::seconds(1);           // Between checkpoints.
+constexpr auto kLeastPause = std::chrono::seconds(1);  // Between checkpoints.
 // Between attempts on a full disk.
 constexpr auto kFullLogPause = std::chrono::milliseconds(200);
+constexpr std::size_t kBacklog = std::size_t{4} << 20;          // Bytes in the queue.
 constexpr auto kMonitorPause = std::chrono::milliseconds(100);  // Between updates of the monitor.
+
+// Gives memory that was freed back to the system, as far as the allocator can; takes milliseconds.
+void give_memory_back() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 }  // namespace
 
@@ -115,6 +127,10 @@ Status StreamThread::step() {
   group.events = std::exchange(last_words_, {});
   for (SourceEvents& events : sources_.poll()) group.events.push_back(std::move(events));
   if (auto passed = pass_on(std::move(group)); !passed) return passed;
+  batches.clear();
+  if (queue_.bytes() > kBacklog) backlog_ = true;
+  // What a backlog took would stay with the process else.
+  if (queue_.bytes() == 0 && std::exchange(backlog_, false)) give_memory_back();
   if (Clock::now() - told_monitor_ >= kMonitorPause) {
     sources_.share_memory(at);
     tell_monitor();
@@ -151,9 +167,7 @@ void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
   group.answers.emplace_back(std::move(batch.done), std::move(receipt));
 }
 
-bool StreamThread::is_full() const {
-  return (full_ && Clock::now() < try_again_) || hub_.full();
-}
+bool StreamThread::is_full() const { return (full_ && Clock::now() < try_again_) || hub_.full(); }
 
 void StreamThread::note_full() {
   try_again_ = Clock::now() + kFullLogPause;
@@ -230,8 +244,7 @@ Result<SourceStream*> StreamThread::source_of(const std::string& name, StreamTim
   if (SourceStream* const known = sources_.find(name)) return known;
   const auto added = sources_.add(name);
   if (!added.ok()) return added.error();
-  LogRecord record{
-      .kind = LogRecord::Kind::Source, .time = at.count(), .source = (*added)->number};
+  LogRecord record{.kind = LogRecord::Kind::Source, .time = at.count(), .source = (*added)->number};
   record.id.client = name;
   log(record);
   return *added;

@@ -108,6 +108,7 @@ class StreamThread {
   bool changed_ = false;               // Something was logged since the last checkpoint began.
   bool saving_ = false;                // A checkpoint is being saved in the background.
   std::optional<Error> save_problem_;  // Of that checkpoint.
+  bool backlog_ = false;               // Much waited in the queue, and some of that still does.
   bool told_trouble_ = false;          // The user was told that a checkpoint could not be saved.
   Clock::time_point told_monitor_{};
   Clock::time_point checkpointed_ = Clock::now();  // When the last checkpoint began.

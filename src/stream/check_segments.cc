@@ -27,6 +27,7 @@
 #include "base/parallel.h"
 #include "base/temporary_folder.h"
 #include "check/left_out.h"
+#include "history/input_error.h"
 #include "history/real_time.h"
 #include "ouro/certificate.h"
 #include "ouro/format.h"
@@ -46,7 +47,7 @@ struct Decided {
   SegmentVerdict verdict;
   std::int64_t completed = kNoClock;
   std::int64_t asked_until = kNoClock;
-  SegmentOutcome outcome;  // With its history only if it is violated, and no earlier one is.
+  SegmentOutcome outcome;         // With its history only if it is violated, and no earlier one is.
   std::filesystem::path section;  // Where its part of a certificate is, if that is wanted.
 };
 
@@ -183,6 +184,11 @@ Status SegmentsCheck::take(std::shared_ptr<const History> piece) {
   coverage_.add(*piece);
   txns_ += piece->txn_count();
   ops_ += piece->op_count();
+  if (piece->has_snos()) {
+    return error_at(piece->place(TxnId{0}),
+                    "a \"sno\" counts by timestamps and in whole histories only; use --evidence "
+                    "timestamps, or sort the sessions and leave it out");
+  }
   if (Status taken = segmenter_.add(std::move(piece)); !taken.ok()) return taken;
   if (Status cut = segmenter_.cut(false); !cut.ok()) return cut;
   if (Status kept = keep_within_memory(); !kept.ok()) return kept;
@@ -240,9 +246,8 @@ std::string SegmentsCheck::why_undecided() const {
 
 // What the segments come to at the level that they were checked against.
 void SegmentsCheck::conclude(CheckedSegments& out) {
-  std::sort(decided_.begin(), decided_.end(), [](const Decided& a, const Decided& b) {
-    return a.verdict.first < b.verdict.first;
-  });
+  std::sort(decided_.begin(), decided_.end(),
+            [](const Decided& a, const Decided& b) { return a.verdict.first < b.verdict.first; });
   for (Decided& decided : decided_) {
     SegmentVerdict& verdict = decided.verdict;
     if (verdict.outcome != Outcome::Undecided && !stands(decided)) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "history/access.h"
+#include "history/input_error.h"
 #include "history/real_time.h"
 
 namespace ouro::stream {
@@ -54,6 +55,7 @@ Checker::Checker(const StreamOptions& options)
 
 Status Checker::append(std::shared_ptr<const History> batch, StreamTime now) {
   if (Status status = admit_predicates(*batch); !status.ok()) return status;
+  if (Status status = check_numbers(*batch); !status.ok()) return status;
   if (Status status = reader_.enter(*batch); !status.ok()) return status;
   now_ = std::max(now_, now);
   const History& h = *batch;
@@ -61,12 +63,19 @@ Status Checker::append(std::shared_ptr<const History> batch, StreamTime now) {
   if (h.txn_count() > 0) window_.add_batch(batch);
   batch_sessions_.clear();
   const auto named = [&](std::size_t s) { return !h.session_name(SessionId{s}).is_null(); };
+  const auto numbered = [&](std::size_t s) {
+    const auto txns = h.session_txns(SessionId{s});
+    return !txns.empty() && h.sno(txns[0]).has_value();
+  };
   for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
-    if (named(s)) sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
+    if (named(s) && !numbered(s)) {
+      sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
+    }
   }
   for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
     const SessionId session{s};
-    batch_sessions_.push_back(named(s) ? &sessions_[name_of(h, h.session_name(session))] : nullptr);
+    const bool plain = named(s) && !numbered(s);
+    batch_sessions_.push_back(plain ? &sessions_[name_of(h, h.session_name(session))] : nullptr);
   }
   constexpr std::size_t kAhead = 4;
   const std::size_t count = h.txn_count();
@@ -110,11 +119,14 @@ void Checker::enter_initials(const std::shared_ptr<const History>& batch) {
 void Checker::arrive(const Arriving& txn) {
   OpenTxn& open = window_.open(now_);
   if (!txn.hidden.empty()) hide(txn);
+  const History& h = *window_.batches().back().history;
+  if (!txn.known() && rules_.sessions && h.has_session(txn.txn) && h.sno(txn.txn)) {
+    numbered_.pass(name_of(h, h.session_name(h.session(txn.txn))), *h.sno(txn.txn), txn.arrival);
+  }
   if (!txn.takes_part) {
     ++summary_.left_out;
     return;
   }
-  const History& h = *window_.batches().back().history;
   ++summary_.txns;
   summary_.operations += h.end_op(txn.txn).value - h.first_op(txn.txn).value;
   if (txn.missing && options_.faults_apart) {
@@ -141,6 +153,7 @@ void Checker::arrive(const Arriving& txn) {
 void Checker::check_session(const Arriving& txn) {
   const History& h = *window_.batches().back().history;
   if (!h.has_session(txn.txn)) return;
+  if (const auto sno = h.sno(txn.txn)) return check_number(txn, *sno);
   Session& session = *batch_sessions_[h.session(txn.txn).index()];
   if (session.txn != kNobody && txn.begin < session.commit) {
     ++count_of(summary_, AnomalyKind::SessionInversion);
@@ -153,6 +166,47 @@ void Checker::check_session(const Arriving& txn) {
            now_);
   }
   if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
+}
+
+Status Checker::check_numbers(const History& batch) const {
+  if (!rules_.sessions) return {};
+  for (std::size_t s = 0; s < batch.session_count(); ++s) {
+    const auto txns = batch.session_txns(SessionId{s});
+    if (txns.empty() || !batch.has_session(txns[0])) continue;
+    const Name name = name_of(batch, batch.session_name(SessionId{s}));
+    const bool counts = batch.sno(txns[0]).has_value();
+    if (counts ? sessions_.contains(name) : numbered_.has(name)) {
+      return error_at(batch.place(txns[0]),
+                      "some transactions of this session have a \"sno\", others have none; give it "
+                      "to all of them or to none");
+    }
+    for (const TxnId txn : txns) {
+      if (!counts || !numbered_.has(name, *batch.sno(txn))) continue;
+      return error_at(batch.place(txn),
+                      "another transaction of this session had this \"sno\" already; count them");
+    }
+  }
+  return {};
+}
+
+// What a transaction should have followed may arrive later, so that the finding is provisional,
+// although it is not withdrawn any more: another transaction may be what it missed first.
+void Checker::check_number(const Arriving& txn, std::int64_t sno) {
+  constexpr AnomalyKind kKind = AnomalyKind::SessionInversion;
+  const History& h = *window_.batches().back().history;
+  const Name session = name_of(h, h.session_name(h.session(txn.txn)));
+  bool known = true;
+  numbered_.add(session, sno, txn, txn.arrival, known);
+  if (!known) lost_ = true;
+  for (const RealTime::Change& change : numbered_.changes()) apply(change, kKind);
+  const Arrival missed = numbered_.missed_by(session, sno, txn.arrival);
+  if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed}, kKind);
+}
+
+Arrival Checker::missed_in_session(const Source& source, Arrival txn) const {
+  const History& h = *source.history;
+  return numbered_.missed_by(name_of(h, h.session_name(h.session(source.txn))),
+                             h.sno(source.txn).value_or(kNoSno), txn);
 }
 
 // The rule of the level is about commits that were answered, and what must follow them. At the
@@ -181,7 +235,8 @@ void Checker::answer(RealTime& times, std::int64_t clock, const Moment& moment, 
   for (const RealTime::Change& change : times.changes()) {
     // What a transaction missed by the rule of the level comes first; see missed_in_time().
     const auto source = &times == &commit_times_ ? find(change.txn) : std::nullopt;
-    if (!source || !misses_main_rule(*source, change.txn)) apply(change);
+    const bool first = !source || !misses_main_rule(*source, change.txn);
+    if (first) apply(change, AnomalyKind::RealTimeInversion);
   }
 }
 
@@ -191,7 +246,8 @@ void Checker::ask(RealTime& times, std::optional<std::int64_t> clock, const Mome
   bool known = true;
   const Arrival missed = times.invoke(*clock, moment, txn, known);
   if (!known) lost_ = true;
-  if (missed != kNobody) apply(RealTime::Change{txn, kNobody, missed});
+  if (missed == kNobody) return;
+  apply(RealTime::Change{txn, kNobody, missed}, AnomalyKind::RealTimeInversion);
 }
 
 bool Checker::misses_main_rule(const Source& source, Arrival txn) const {
@@ -200,23 +256,25 @@ bool Checker::misses_main_rule(const Source& source, Arrival txn) const {
 }
 
 // A transaction is untimely once, whatever rules it breaks.
-void Checker::apply(const RealTime::Change& change) {
+void Checker::apply(const RealTime::Change& change, AnomalyKind kind) {
   if (window_.is_open(change.txn)) {
     OpenTxn& open = window_.at(change.txn);
     open.changed = now_;
-    if (open.untimely == 0) {
-      ++count_of(summary_, AnomalyKind::RealTimeInversion);
-      count_provisional(AnomalyKind::RealTimeInversion, 1);
+    const bool session = kind == AnomalyKind::SessionInversion;
+    if ((session ? open.disordered : open.untimely) == 0) {
+      ++count_of(summary_, kind);
+      count_provisional(kind, 1);
     }
-    open.untimely = 1;
+    if (session) open.disordered = 1;
+    if (!session) open.untimely = 1;
     return;
   }
-  const Reported earlier{change.txn, 0, AnomalyKind::RealTimeInversion};
+  const Reported earlier{change.txn, 0, kind};
   const bool anew = change.was == kNobody && !reported_.contains(earlier);
-  if (anew) ++count_of(summary_, AnomalyKind::RealTimeInversion);
+  if (anew) ++count_of(summary_, kind);
   straggles_ = true;
   if (!anew) withdraw(earlier);
-  report_untimely(change.txn, change.other, now_);
+  report_untimely(kind, change.txn, change.other, now_);
 }
 
 // A transaction that the one that is about to become final should have followed.
@@ -388,10 +446,15 @@ void Checker::close_first(StreamTime now) {
   const OpenTxn open = window_.at(first);
   window_.close_first();
   now_ = now;
-  if (open.untimely != 0) {
-    count_provisional(AnomalyKind::RealTimeInversion, -1);
-    const auto source = find(first);
-    if (source) report_untimely(first, missed_in_time(*source, first), open.changed);
+  const auto source = open.untimely + open.disordered > 0 ? find(first) : std::nullopt;
+  for (const AnomalyKind kind : {AnomalyKind::RealTimeInversion, AnomalyKind::SessionInversion}) {
+    const bool in_time = kind == AnomalyKind::RealTimeInversion;
+    if ((in_time ? open.untimely : open.disordered) == 0) continue;
+    count_provisional(kind, -1);
+    if (!source) continue;
+    const Arrival missed =
+        in_time ? missed_in_time(*source, first) : missed_in_session(*source, first);
+    report_untimely(kind, first, missed, open.changed);
   }
   if (open.wrong > 0) {
     const std::int64_t rows = report_wrong_reads(first, open.changed);
@@ -399,7 +462,7 @@ void Checker::close_first(StreamTime now) {
     count_provisional(AnomalyKind::SnapshotMismatch, rows - std::int64_t{open.wrong});
   }
   if (open.asks == 0) return;
-  if (const auto source = find(first)) predicates_.close(begin_of(*source, first));
+  if (const auto asked = find(first)) predicates_.close(begin_of(*asked, first));
 }
 
 std::int64_t Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
@@ -435,9 +498,10 @@ std::vector<StreamEvent> Checker::poll() { return std::exchange(events_, {}); }
 
 std::size_t Checker::memory() const {
   return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + cold_.bytes() +
-         real_time_.bytes() + commit_times_.bytes() + predicates_.bytes() + initials_.bytes() +
-         sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 64 +
-         reported_.capacity() * 32 + accused_.size() * (sizeof(Accused) + sizeof(Accusation));
+         real_time_.bytes() + commit_times_.bytes() + numbered_.bytes() + predicates_.bytes() +
+         initials_.bytes() + sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) +
+         hidden_.capacity() * 64 + reported_.capacity() * 32 +
+         accused_.size() * (sizeof(Accused) + sizeof(Accusation));
 }
 
 StreamSummary Checker::summary() const {
@@ -467,6 +531,7 @@ void Checker::limit_memory(std::size_t txns, std::size_t ops) {
   // What an open transaction has on disk was written after it arrived.
   if (window_.size() > 0) until = std::min(until, window_.at(window_.first()).arrived);
   const Arrival first = archive_.drop_before(until);
+  kept_ = std::max(kept_, first);
   RowArchive& rows = predicates_.archive();
   if (rows.is_open()) rows.drop_before(until);
   if (first > 0 && reported_.size() > kMostReported) {
@@ -496,6 +561,7 @@ void Checker::sweep(std::size_t work) {
     });
     real_time_.forget_before(window_.first());
     commit_times_.forget_before(window_.first());
+    numbered_.forget(window_.first(), kept_);
     const Moment until = watermark();
     if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
     // The sweep should leave at most half of the limit in use.

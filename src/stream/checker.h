@@ -25,6 +25,7 @@
 #include "stream/fingerprint.h"
 #include "stream/initials.h"
 #include "stream/key_table.h"
+#include "stream/numbered_sessions.h"
 #include "stream/predicates.h"
 #include "stream/real_time.h"
 #include "stream/story.h"
@@ -49,9 +50,7 @@ class Checker {
 
   [[nodiscard]] bool sweeping() const { return archive_.sweeping(); }
   void limit(std::size_t memory) { options_.memory = memory; }
-  void number_events_after(std::uint64_t number) {
-    event_count_ = std::max(event_count_, number);
-  }
+  void number_events_after(std::uint64_t number) { event_count_ = std::max(event_count_, number); }
   Status save(const std::string& file);
   Status begin_save(const std::string& file);
   [[nodiscard]] std::optional<Status> saved();
@@ -104,15 +103,20 @@ class Checker {
   // Takes in what the batch says about initial values, and judges reads again that these concern.
   void enter_initials(const std::shared_ptr<const History>& batch);
   void arrive(const Arriving& txn);
+  // The error is a session of which transactions have numbers and others do not, or two the same.
+  [[nodiscard]] Status check_numbers(const History& batch) const;
   void check_session(const Arriving& txn);
+  void check_number(const Arriving& txn, std::int64_t sno);
+  [[nodiscard]] Arrival missed_in_session(const Source& source, Arrival txn) const;
   void check_real_time(const Arriving& txn);
   void answer(RealTime& times, std::int64_t clock, const Moment& moment, Arrival txn);
   void ask(RealTime& times, std::optional<std::int64_t> clock, const Moment& moment, Arrival txn);
-  void apply(const RealTime::Change& change);
+  // A transaction should have followed another one: in real time, or in its session.
+  void apply(const RealTime::Change& change, AnomalyKind kind);
   [[nodiscard]] std::optional<std::int64_t> asked_by(const History& h, TxnId txn) const;
   [[nodiscard]] bool misses_main_rule(const Source& source, Arrival txn) const;
   [[nodiscard]] Arrival missed_in_time(const Source& source, Arrival txn) const;
-  void report_untimely(Arrival txn, Arrival other, StreamTime arrived);
+  void report_untimely(AnomalyKind kind, Arrival txn, Arrival other, StreamTime arrived);
   void check_reads(const Arriving& txn, OpenTxn& open);
   void install(const Arriving& txn, const KeyWrite& write);
   void apply(const Change& change, KeyState& key);
@@ -215,12 +219,14 @@ class Checker {
   Window window_;
   Archive archive_{pool_, keys_, cold_, window_};
   Predicates predicates_;
+  Arrival kept_ = 0;  // The first transaction that the retention has not dropped.
   // In bytes of memory(): when the next sweep may begin, and when the one under way must be
   // finished at once.
   std::size_t sweep_at_ = 0;
   std::size_t hurry_at_ = 0;
-  absl::flat_hash_map<Name, Session> sessions_;
-  std::vector<Session*> batch_sessions_;  // By SessionId of the batch; null: unknown.
+  absl::flat_hash_map<Name, Session> sessions_;  // Those without numbers.
+  NumberedSessions numbered_;                    // The others.
+  std::vector<Session*> batch_sessions_;         // By SessionId of the batch; null: unknown.
   absl::flat_hash_map<Reported, std::uint64_t> reported_;  // The numbers of their events.
   // Violations of reads; some may be withdrawn already. Empty without a memory limit.
   absl::btree_map<Accused, Accusation> accused_;

@@ -233,6 +233,7 @@ Status Checker::write_checkpoint() {
   archive_.save(out);
   cold_.save(out);
   predicates_.save(out);
+  if (numbered_.bytes() > 0) numbered_.save(out);
   return out.finish();
 }
 
@@ -288,6 +289,7 @@ Status Checker::restore(const std::string& file) {
   if (Status status = predicates_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
     return status;
   }
+  if (!in.at_end()) numbered_.restore(in);
   if (!in.at_end()) return failure(file, "is damaged");
   return {};
 }

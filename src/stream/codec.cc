@@ -1,9 +1,15 @@
 #include "stream/codec.h"
 
+#include <utility>
+
 #include "history/columns.h"
 
 namespace ouro::stream {
 namespace {
+
+// Beside the unit of places: the numbers of transactions in their sessions come next. Versions that
+// had no such column so wrote the same as others of today.
+constexpr std::uint8_t kSnosFollow = 0x80;
 
 // What the columns of a decoded history point into.
 struct Storage : AllColumns<ColumnVector> {
@@ -18,9 +24,16 @@ void encode(const History& history, Encoder& out) {
   c.key_initial = {};
   c.version_orders = {};
   c.versions = {};
-  for_each_column([&](const auto& column) { out.array(column); }, c);
+  const auto snos = std::exchange(c.txn_sno, {});
+  for_each_column(
+      [&](const auto& column) {
+        if (static_cast<const void*>(&column) != &c.txn_sno) out.array(column);
+      },
+      c);
   out.number(c.default_initial);
-  out.number(c.place_unit);
+  out.number(static_cast<std::uint8_t>(static_cast<std::uint8_t>(c.place_unit) |
+                                       (snos.empty() ? 0 : kSnosFollow)));
+  if (!snos.empty()) out.array(snos);
   out.number<std::uint64_t>(c.files.size());
   for (const std::string& file : c.files) out.text(file);
 }
@@ -30,12 +43,16 @@ std::shared_ptr<const History> decode_history(Decoder& in) {
   HistoryColumns c;
   for_each_column(
       [&]<class T>(std::span<const T>& column, std::vector<T>& vector) {
+        if (static_cast<const void*>(&column) == &c.txn_sno) return;
         vector = in.array<T>();
         column = vector;
       },
       c, *storage);
   c.default_initial = in.number<Value>();
-  c.place_unit = in.number<PlaceUnit>();
+  const auto unit = in.number<std::uint8_t>();
+  c.place_unit = static_cast<PlaceUnit>(unit & ~kSnosFollow);
+  if ((unit & kSnosFollow) != 0) storage->txn_sno = in.array<std::int64_t>();
+  c.txn_sno = storage->txn_sno;
   const auto files = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < files && in.ok(); ++i) storage->files.push_back(in.text());
   c.files = storage->files;

@@ -32,6 +32,7 @@ void Copier::begin(const Source& source) {
   builder_.timestamps(h.start_ts(txn).value_or(kNoTimestamp),
                       h.commit_ts(txn).value_or(kNoTimestamp));
   if (const auto level = h.level(txn)) builder_.level(*level);
+  if (const auto sno = h.sno(txn)) builder_.sno(*sno);
 }
 
 void Copier::add_clocks(const Source& source) {

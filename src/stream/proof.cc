@@ -38,7 +38,8 @@ struct Claim {
 
 bool is_withdrawable(AnomalyKind kind) {
   return kind == AnomalyKind::SnapshotMismatch || kind == AnomalyKind::ResultSetMismatch ||
-         kind == AnomalyKind::RealTimeInversion || kind == AnomalyKind::DuplicateTimestamp;
+         kind == AnomalyKind::RealTimeInversion || kind == AnomalyKind::SessionInversion ||
+         kind == AnomalyKind::DuplicateTimestamp;
 }
 
 // The claims of one kind, in the order in which they were reported.

@@ -65,7 +65,34 @@ void RealTime::forget_before(Arrival first) {
     forgotten_invoked_ = std::max(forgotten_invoked_, at->first.first);
     at = invoked_.erase(at);
   }
-  // Of the stairs before all open transactions the last one stays: it stands for the others.
+  forget_stairs(oldest);
+}
+
+void RealTime::forget_settled(Arrival open, Arrival kept) {
+  std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
+  bool counts = true;
+  for (auto at = invoked_.begin(); at != invoked_.end();) {
+    const auto [number, txn] = at->first;
+    const bool begins = forgotten_invoked_ == kNoClock && number <= 1;
+    counts = counts && (begins || number - 1 == forgotten_invoked_);
+    if (txn >= (counts ? open : std::min(open, kept))) {
+      oldest = std::min(oldest, number);
+      counts = false;
+      ++at;
+      continue;
+    }
+    forgotten_invoked_ = std::max(forgotten_invoked_, number);
+    at = invoked_.erase(at);
+  }
+  forget_stairs(oldest);
+}
+
+bool RealTime::invoked_at(std::int64_t clock) const {
+  const auto found = invoked_.lower_bound({clock, 0});
+  return found != invoked_.end() && found->first.first == clock;
+}
+
+void RealTime::forget_stairs(std::int64_t oldest) {
   while (stairs_.size() > 1 &&
          completed_before(std::next(stairs_.begin())->first, oldest, drift_)) {
     forgotten_stair_ = std::max(forgotten_stair_, stairs_.begin()->first);

@@ -43,8 +43,15 @@ class RealTime {
   // What invoke() would return now. REQUIRES: the transaction was added by invoke().
   [[nodiscard]] Arrival missed_by(std::int64_t clock, Arrival txn) const;
 
+  // Whether a transaction that is not forgotten was invoked at `clock`.
+  [[nodiscard]] bool invoked_at(std::int64_t clock) const;
+
   // Forgets what only late transactions need. Transactions before `first` are final.
   void forget_before(Arrival first);
+  // The same where clocks are numbers that count from 0 or 1, so that only those can come late
+  // whose numbers are missing: forgets transactions before `open` until a number is missing, and
+  // behind that those before `kept`.
+  void forget_settled(Arrival open, Arrival kept);
   [[nodiscard]] std::size_t bytes() const { return invoked_.size() * 64 + stairs_.size() * 56; }
 
   void save(Encoder& out) const;
@@ -63,6 +70,9 @@ class RealTime {
   };
 
   [[nodiscard]] Arrival judge(std::int64_t clock, const Moment& moment) const;
+  // Of the stairs before all that were invoked from `oldest` on the last one stays: it stands for
+  // the others.
+  void forget_stairs(std::int64_t oldest);
 
   std::int64_t drift_;
   absl::btree_map<std::int64_t, Stair> stairs_;  // By when they completed.

@@ -135,14 +135,9 @@ void Checker::reconsider(KeyState& key, const Moment& moment, std::uint64_t valu
   }
 }
 
-void Checker::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
-  reported_[{txn, 0, AnomalyKind::RealTimeInversion}] = event_count_ + 1;
-  report({.kind = AnomalyKind::RealTimeInversion,
-          .txn = txn,
-          .other = other,
-          .other_op = {},
-          .source = {},
-          .expected = {}},
+void Checker::report_untimely(AnomalyKind kind, Arrival txn, Arrival other, StreamTime arrived) {
+  reported_[{txn, 0, kind}] = event_count_ + 1;
+  report({.kind = kind, .txn = txn, .other = other, .other_op = {}, .source = {}, .expected = {}},
          arrived);
 }
 
@@ -223,8 +218,7 @@ OpOf Checker::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
 
 // Who wrote the newest version at that moment, if that is known. Nobody for lists.
 Arrival Checker::last_writer(KeyState& key, const Moment& at) {
-  const Version* const version =
-      key.kind == KeyKind::List ? nullptr : Timelines::expected(key, at);
+  const Version* const version = key.kind == KeyKind::List ? nullptr : Timelines::expected(key, at);
   return version == nullptr || version->is_stub() ? kNobody : version->arrival();
 }
 

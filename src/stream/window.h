@@ -22,8 +22,11 @@ struct OpenTxn {
   StreamTime changed{0};         // When the judgement of one of its reads changed last.
   StreamTime flipped{0};         // When the judgement of the whole transaction changed last.
   std::uint32_t wrong = 0;       // How many reads are wrong by what is known now.
-  std::uint32_t flips : 30 = 0;  // How often `wrong` changed from or to zero.
-  std::uint32_t asks : 1 = 0;    // Whether it has predicate reads.
+  std::uint32_t flips : 29 = 0;  // How often `wrong` changed from or to zero.
+  // Whether it should have followed a transaction that comes earlier in its session, but does not
+  // by its timestamps. Only where sessions are numbered: else that is reported at once.
+  std::uint32_t disordered : 1 = 0;
+  std::uint32_t asks : 1 = 0;  // Whether it has predicate reads.
   // Whether it should have followed a transaction that had completed before it was invoked, but
   // does not by its timestamps.
   std::uint32_t untimely : 1 = 0;
@@ -43,7 +46,7 @@ class Window {
   OpenTxn& open(StreamTime now) {
     if (next_ % kChunk == 0 || chunk(next_) == nullptr) add_chunk();
     OpenTxn& txn = at(next_++);
-    txn = {now, now, now, 0, 0, 0, 0};
+    txn = {now, now, now, 0, 0, 0, 0, 0};
     return txn;
   }
   [[nodiscard]] Arrival first() const { return first_; }  // The oldest open transaction.

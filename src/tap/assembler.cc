@@ -37,9 +37,8 @@ const std::string* Assembler::Key::last() const {
 }
 
 void Assembler::Key::forget_before(Position from) {
-  const auto later =
-      std::partition_point(versions.begin(), versions.end(),
-                           [&](const auto& version) { return version.first <= from; });
+  const auto later = std::partition_point(
+      versions.begin(), versions.end(), [&](const auto& version) { return version.first <= from; });
   const auto count = later - versions.begin() - 1;
   if (count < 1 || static_cast<std::size_t>(count) * 2 < versions.size()) return;
   versions.erase(versions.begin(), versions.begin() + count);
@@ -99,6 +98,7 @@ void Assembler::load(const Table& table, const std::vector<LogCell>& cells) {
     const auto value = cell.null ? null_value() : value_of_text(column->type, cell.text);
     if (!value) return spoil(table, "a value is not of its type");
     Key& key = keys_[cell_name(*row, column->name)];
+    key.column = &*columns_.insert(column_label(table.schema, table.name, column->name)).first;
     key.initial = Key::Initial::Loaded;
     key.first_value = *value;
   }
@@ -107,7 +107,15 @@ void Assembler::load(const Table& table, const std::vector<LogCell>& cells) {
 void Assembler::tell_loaded(const std::string& name, Key& key) {
   if (key.initial != Key::Initial::Loaded) return;
   key.initial = Key::Initial::Known;
-  if (key.first_value != "null") output_.initial(name, key.first_value);
+  if (key.first_value == "null") return;
+  output_.initial(name, key.first_value, key.column == nullptr ? "" : *key.column);
+}
+
+void Assembler::tell_column(const std::string& column) {
+  if (!told_columns_.insert(column).second) return;
+  for (auto& [name, key] : keys_) {
+    if (key.column != nullptr && *key.column == column) tell_loaded(name, key);
+  }
 }
 
 void Assembler::complain(std::string why) {
@@ -360,14 +368,14 @@ void Assembler::apply(const Decoded& change, const Table& table, Position at,
   }
 }
 
-void Assembler::set(const std::string& key, const std::string& value, Position at,
-                    Operations& writes) {
+void Assembler::set(const std::string& key, const std::string& value, const std::string& column,
+                    Position at, Operations& writes) {
   Key& known = keys_[key];
   tell_loaded(key, known);
   if (!known.first) known.first = at;
   known.versions.emplace_back(at, value);
   known.forget_before(kept_from_);
-  writes.push_back({true, key, value});
+  writes.push_back({.writes = true, .key = key, .value = value, .column = column});
 }
 
 void Assembler::insert_row(const Table& table, const std::string& row, const Decoded& change,
@@ -384,7 +392,7 @@ void Assembler::insert_row(const Table& table, const std::string& row, const Dec
       known.initial = Key::Initial::Known;
       known.first_value = "null";
     }
-    set(key, *value, at, writes);
+    set(key, *value, table.label(*column), at, writes);
   }
 }
 
@@ -392,7 +400,7 @@ void Assembler::delete_row(const Table& table, const std::string& row, Position 
                            Operations& writes) {
   for (const TableColumn& column : table.columns) {
     if (!column.known || is_later_key_part(table, &column)) continue;
-    set(cell_name(row, column.name), "null", at, writes);
+    set(cell_name(row, column.name), "null", table.label(column), at, writes);
   }
 }
 
@@ -414,12 +422,12 @@ void Assembler::update_row(const Table& table, const std::string& row, const Dec
                                                           column->name) != assigned->end();
     const std::string* last = known.last();
     if (was_set || (last != nullptr && *last != *value)) {
-      set(key, *value, at, writes);
+      set(key, *value, table.label(*column), at, writes);
     } else if (last == nullptr && !known.first) {
       known.initial = Key::Initial::Guessed;
       known.first_value = *value;
       known.first = at;
-      output_.initial(key, *value);
+      output_.initial(key, *value, table.label(*column));
     }
   }
 }
@@ -437,16 +445,18 @@ std::pair<Position, Position> Assembler::bounds(const Execution& execution) cons
   return {low, high};
 }
 
-bool Assembler::usable(const Read& read, Nanos sent, Position low, Position high) {
-  const auto spoiled = spoiled_.find(read.table);
-  if (used_.insert(read.table).second && spoiled != spoiled_.end()) {
+bool Assembler::usable_table(Oid table, Nanos sent, Position low) {
+  const auto spoiled = spoiled_.find(table);
+  if (used_.insert(table).second && spoiled != spoiled_.end()) {
     complain("table " + spoiled->second);
   }
-  if (spoiled != spoiled_.end() || young_.contains(read.table)) return false;
-  const auto since = since_.find(read.table);
-  if (since != since_.end() && (low < since->second.first || sent < since->second.second)) {
-    return false;
-  }
+  if (spoiled != spoiled_.end() || young_.contains(table)) return false;
+  const auto since = since_.find(table);
+  return since == since_.end() || (low >= since->second.first && sent >= since->second.second);
+}
+
+bool Assembler::usable(const Read& read, Nanos sent, Position low, Position high) {
+  if (!usable_table(read.table, sent, low)) return false;
   Key& key = keys_[read.key];
   tell_loaded(read.key, key);
   if (key.initial == Key::Initial::Open && !key.first && loaded_.contains(read.table)) {
@@ -460,8 +470,20 @@ bool Assembler::usable(const Read& read, Nanos sent, Position low, Position high
   if (key.first && !(high < *key.first)) return false;
   key.initial = Key::Initial::Known;
   key.first_value = read.value;
-  if (read.value != "null") output_.initial(read.key, read.value);
+  if (read.value != "null") output_.initial(read.key, read.value, read.column);
   return true;
+}
+
+void Assembler::add_selection(const Execution& execution, Position start, Operations& reads) {
+  if (!execution.selection || !loaded_.contains(execution.selection->table)) return;
+  const Selection& selection = *execution.selection;
+  bool all = usable_table(selection.table, execution.sent, start);
+  for (const Read& row : selection.rows) all = all && usable(row, execution.sent, start, start);
+  if (!all) return;
+  tell_column(selection.column);
+  ++totals_.selections;
+  reads.push_back(
+      {.column = selection.column, .predicate = selection.predicate, .rows = selection.rows});
 }
 
 Assembler::Operations Assembler::reads_of(const Execution& execution,
@@ -472,7 +494,7 @@ Assembler::Operations Assembler::reads_of(const Execution& execution,
   for (const Read& read : execution.reads) {
     if (own.contains(read.key)) continue;
     if (usable(read, execution.sent, limits.first, limits.second)) {
-      reads.push_back({false, read.key, read.value});
+      reads.push_back({.key = read.key, .value = read.value, .column = read.column});
     } else {
       ++coverage_.dropped_reads;
     }
@@ -572,12 +594,15 @@ void Assembler::place_client(Pending& pending) {
   std::vector<std::pair<const Execution*, Operations>> parts;
   for (std::size_t i = 0; i < txn.executions.size(); ++i) {
     const Execution& execution = txn.executions[i];
-    count(execution, "");
+    const bool selects = pending.start && i < write_at && execution.selection.has_value();
+    const bool nothing_told = execution.reads.empty() && execution.selection && !selects;
+    count(execution, nothing_told ? "found nothing, and has no snapshot of its own" : "");
     if (execution.text != nullptr) placed.statements.push_back(execution.text);
     const bool undone = txn.undone_parts && i >= write_at;
     if (undone) continue;
     static const std::unordered_set<std::string> nothing;
     Operations reads = reads_of(execution, pending.start, i >= write_at ? own : nothing);
+    if (selects) add_selection(execution, *pending.start, reads);
     if (!reads.empty()) parts.emplace_back(&execution, std::move(reads));
   }
   if (revived || (!pending.start && options_.split && !txn.automatic)) {
@@ -608,8 +633,7 @@ void Assembler::place_split(const ClientTxn& txn, Placed placed,
   const Nanos began = std::exchange(placed.began, 0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     placed.name = fmt::format("{}.{}", name, i + 1);
-    placed.start =
-        snapshot ? *snapshot : moment_of(*parts[i].first, txn.session, parts[i].second);
+    placed.start = snapshot ? *snapshot : moment_of(*parts[i].first, txn.session, parts[i].second);
     placed.operations = std::move(parts[i].second);
     emit(placed);
   }

@@ -57,7 +57,10 @@ struct Placed {
   struct Operation {
     bool writes = false;
     std::string key;
-    std::string value;  // JSON.
+    std::string value;      // JSON.
+    std::string column;     // What predicates call the column; empty: none asks for it.
+    std::string predicate;  // JSON. Not empty: it returned `rows` of all rows, and has no key.
+    std::vector<Read> rows;
   };
   std::string name;     // Unique.
   std::string session;  // Empty: nobody knows.
@@ -73,7 +76,9 @@ struct Placed {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  virtual void initial(const std::string& key, const std::string& value) = 0;
+  // `column` is what predicates call it, or empty.
+  virtual void initial(const std::string& key, const std::string& value,
+                       const std::string& column) = 0;
   virtual void transaction(const Placed& placed) = 0;
   // For every read in the transactions that were told so far, the writer of what it returned has
   // been told as well, so that they can be judged.
@@ -109,6 +114,7 @@ class Assembler {
   void load(const Table& table, const std::vector<LogCell>& cells);
   // To be called after load() was called for every row of `table`.
   void end_load(const Table& table) { loaded_.insert(table.oid); }
+  [[nodiscard]] bool loaded(Oid table) const { return loaded_.contains(table); }
   // Adds a transaction of the log. REQUIRES: transactions are added in the order of the log.
   void add(Logged logged);
   // Adds what the server answered to our own poll. REQUIRES: all commits that the poll sees have
@@ -130,7 +136,8 @@ class Assembler {
     std::uint64_t others = 0;         // Transactions of the log alone.
     std::uint64_t without_start = 0;  // Read committed, and read more than once or wrote after it.
     std::uint64_t read_committed = 0, repeatable_read = 0, serializable = 0;
-    std::uint64_t revived = 0;  // See revives().
+    std::uint64_t revived = 0;     // See revives().
+    std::uint64_t selections = 0;  // Statements of which it is judged that they found all rows.
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
 
@@ -148,7 +155,8 @@ class Assembler {
     std::optional<Position> first;  // The first change, or when the value was guessed.
     // In order of commit, as far back as moments are asked for, and one more. Most keys have none.
     std::vector<std::pair<Position, std::string>> versions;
-    bool forgot = false;  // There were more.
+    bool forgot = false;                  // There were more.
+    const std::string* column = nullptr;  // What predicates call it, if it was loaded.
     [[nodiscard]] const std::string* last() const;
     // Drops versions that are not needed for moments after `from`, once they are half of all.
     void forget_before(Position from);
@@ -167,6 +175,8 @@ class Assembler {
   void compare_names();
   // The tables that were young begin to count, as far as the horizon is later than their catalog.
   void grow_up();
+  // Tells what all keys of a column held at first, before the first predicate asks for it.
+  void tell_column(const std::string& column);
   // Tells what a key held at first, if that was loaded.
   void tell_loaded(const std::string& name, Key& key);
   // Places the clients of which all is known.
@@ -182,7 +192,8 @@ class Assembler {
                              Position at) const;
   void apply(const Decoded& change, const Table& table, Position at,
              const std::vector<std::string>* assigned, Operations& writes);
-  void set(const std::string& key, const std::string& value, Position at, Operations& writes);
+  void set(const std::string& key, const std::string& value, const std::string& column, Position at,
+           Operations& writes);
   void insert_row(const Table& table, const std::string& row, const Decoded& change, Position at,
                   Operations& writes);
   void delete_row(const Table& table, const std::string& row, Position at, Operations& writes);
@@ -206,6 +217,10 @@ class Assembler {
   Operations reads_of(const Execution& execution, const std::optional<Position>& start,
                       const std::unordered_set<std::string>& own);
   [[nodiscard]] bool usable(const Read& read, Nanos sent, Position low, Position high);
+  [[nodiscard]] bool usable_table(Oid table, Nanos sent, Position low);
+  // The selection of an execution, if it can be judged: its transaction has a snapshot, at `start`,
+  // and had written nothing before.
+  void add_selection(const Execution& execution, Position start, Operations& reads);
   // Whether a key had a value.
   enum class Answer : std::uint8_t { No, Yes, Unknown };
   [[nodiscard]] Answer held_at(const Placed::Operation& read, Position at) const;
@@ -249,6 +264,8 @@ class Assembler {
   std::unordered_map<Oid, std::string> spoiled_;  // Name and why.
   std::unordered_set<Oid> touched_;               // Tables of which rows or writes are recorded.
   std::unordered_set<Oid> loaded_;
+  std::unordered_set<std::string> columns_;        // What predicates call those that were loaded.
+  std::unordered_set<std::string> told_columns_;   // See tell_column().
   std::unordered_map<std::string, Oid> first_of_;  // The first table of each name.
   // Tables that a catalog described for the first time, and when. What the log has of them from
   // before that is not judged, since they may have been altered in between.

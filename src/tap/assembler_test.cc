@@ -19,19 +19,21 @@ namespace {
 
 constexpr Oid kTable = 20000;
 
-std::shared_ptr<const Catalog> one_table(int version = 1) {
+std::shared_ptr<const Catalog> one_table(int version = 1, bool loaded = false) {
   auto catalog = std::make_shared<Catalog>();
   const std::string form = std::to_string(version);
   catalog->add({"20000", "public", "t", "", form, "1", "id", "23", "0", "t", "23.-1"});
   catalog->add({"20000", "public", "t", "", "", "2", "v", "23", "-1", "t", "23.-1"});
   catalog->add({"20000", "public", "t", "", "", "3", "w", "23", "-1", "t", "23.-1"});
+  if (loaded) catalog->set_loaded(kTable);
   return catalog;
 }
 
 class Lines final : public Receiver {
  public:
-  void initial(const std::string& key, const std::string& value) override {
-    print_initial(key, value, text);
+  void initial(const std::string& key, const std::string& value,
+               const std::string& column) override {
+    print_initial(key, value, column, text);
   }
   void transaction(const Placed& placed) override { print_placed(placed, text); }
   void settled() override { prefixes.push_back(text.size()); }
@@ -79,6 +81,7 @@ class Model {
 
   std::mt19937 random;
   int count;
+  bool loaded = false;  // The table is loaded, so that predicates can ask for its columns.
   Nanos time = 1000;
   std::uint64_t next = 100, ended = 99;
   std::set<std::uint64_t> running;
@@ -94,8 +97,34 @@ void model_read(Model& model, Model::Txn& txn, int key, bool stale) {
   const auto own = txn.writes.find(key);
   if (own != txn.writes.end()) value = own->second;
   execution.returned = true;
-  execution.reads.push_back({kTable, fmt::format("t/{}.v", key), std::to_string(value.first)});
-  execution.reads.push_back({kTable, fmt::format("t/{}.w", key), std::to_string(value.second)});
+  const auto add = [&](const std::string& column, int shown) {
+    execution.reads.push_back({kTable, fmt::format("t/{}.{}", key, column), std::to_string(shown),
+                               model.loaded ? "t." + column : ""});
+  };
+  add("v", value.first);
+  add("w", value.second);
+  execution.done = ++model.time;
+  txn.client.executions.push_back(std::move(execution));
+}
+
+// SELECT id, v FROM t WHERE v BETWEEN low AND high. A faulty one overlooks a row, or finds one that
+// is not there.
+void model_select(Model& model, Model::Txn& txn, bool faulty) {
+  const int low = model.any(5);
+  const int high = low + model.any(2);
+  Execution execution;
+  execution.sent = ++model.time;
+  execution.returned = true;
+  Selection selection{kTable, "t.v", fmt::format("{{\"between\":[\"t.v\",{},{}]}}", low, high), {}};
+  const int wrong = faulty ? model.any(model.count) : -1;
+  for (int key = 0; key < model.count; ++key) {
+    const int value = model.at(key, txn.seen).first;
+    const bool found = low <= value && value <= high;
+    if (found == (key == wrong)) continue;
+    selection.rows.push_back(
+        {kTable, fmt::format("t/{}.v", key), std::to_string(found ? value : low), "t.v"});
+  }
+  execution.selection = std::move(selection);
   execution.done = ++model.time;
   txn.client.executions.push_back(std::move(execution));
 }
@@ -194,13 +223,16 @@ struct Course {
   bool faulty = false;   // The server returns a stale value now and then.
   bool alters = false;   // The table is altered now and then.
   bool notices = true;   // The catalog tells so.
+  bool selects = false;  // The table is loaded, and clients ask for rows by a condition.
 };
 
 // Clients on the model that polls watch now and then.
 class Watched {
  public:
   explicit Watched(Course course) : course_(course), model_(course.seed, 6) {
-    assembler_.set_catalog(one_table(), 0);
+    assembler_.set_catalog(one_table(1, course_.selects), 0);
+    model_.loaded = course_.selects;
+    if (course_.selects) load();
   }
 
   void run() {
@@ -221,6 +253,16 @@ class Watched {
   [[nodiscard]] const Assembler::Totals& totals() const { return assembler_.totals(); }
 
  private:
+  void load() {
+    const auto table = one_table(1, true);
+    for (int key = 0; key < model_.count; ++key) {
+      const auto [v, w] = model_.at(key, 0);
+      assembler_.load(*table->find(kTable), {{"id", std::to_string(key), false, false},
+                                             {"v", std::to_string(v), false, false},
+                                             {"w", std::to_string(w), false, false}});
+    }
+    assembler_.end_load(*table->find(kTable));
+  }
   void poll() {
     Poll poll;
     poll.sent = ++model_.time;
@@ -233,7 +275,8 @@ class Watched {
     for (const auto& txn : clients_) {
       if (txn != nullptr) taken_.open.push_back(txn->began);
     }
-    if (course_.notices) assembler_.set_catalog(one_table(version_), ++model_.time);
+    if (course_.notices)
+      assembler_.set_catalog(one_table(version_, course_.selects), ++model_.time);
     assembler_.settle(std::exchange(taken_, {}), ++model_.time);
     lines.settled();
   }
@@ -265,6 +308,9 @@ class Watched {
       model_end(model_, *txn, true);
       txn->visible = true;
       if (model_.any(2) == 0) answer(txn);
+    } else if (course_.selects && model_.any(3) == 0) {
+      // What follows a write of the own transaction is not judged.
+      if (txn->writes.empty()) model_select(model_, *txn, course_.faulty && model_.any(50) == 0);
     } else if (model_.any(2) == 0) {
       model_read(model_, *txn, model_.any(6), course_.faulty && step == 2000);
     } else if (!model_write(model_, *txn, model_.any(6))) {
@@ -321,6 +367,24 @@ TEST(AssemblerTest, AHealthyServerIsNeverAccused) {
     EXPECT_EQ(judge(text, Level::Si, Evidence::Timestamps), Outcome::Holds) << seed;
     EXPECT_EQ(judge(text, Level::SessionSi, Evidence::Timestamps), Outcome::Holds) << seed;
     EXPECT_EQ(judge(text, Level::Si, Evidence::Versions), Outcome::Holds) << seed;
+  }
+}
+
+TEST(AssemblerTest, ConditionsOfHealthyClientsAreNeverAccusedAndFaultsAreFound) {
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    Watched watched({.seed = seed, .selects = true});
+    watched.run();
+    const std::string& text = watched.lines.text;
+    EXPECT_GT(watched.totals().selections, 50U);
+    EXPECT_TRUE(watched.lines.problems.empty());
+    EXPECT_EQ(judge(text, Level::Si, Evidence::Timestamps), Outcome::Holds) << seed << text;
+    EXPECT_EQ(judge(text, Level::Si, Evidence::Versions), Outcome::Holds) << seed;
+    for (const std::size_t end : watched.lines.prefixes) {
+      ASSERT_EQ(judge(text.substr(0, end), Level::Si, Evidence::Timestamps), Outcome::Holds)
+          << seed;
+    }
+    const std::string faulty = record({.seed = seed, .faulty = true, .selects = true});
+    EXPECT_EQ(judge(faulty, Level::Si, Evidence::Timestamps), Outcome::Violated) << seed;
   }
 }
 
@@ -553,17 +617,21 @@ TEST_F(PlacingTest, ATableOfTheSameNameIsAnother) {
 
 TEST_F(PlacingTest, WhatWasLoadedIsKnown) {
   const std::vector<LogCell> row = {{"id", "1"}, {"v", "4"}, {"w", "0"}};
-  assembler_.load(*one_table()->find(kTable), row);
-  assembler_.end_load(*one_table()->find(kTable));
+  const auto loaded = one_table(1, true);
+  assembler_.load(*loaded->find(kTable), row);
+  assembler_.end_load(*loaded->find(kTable));
+  assembler_.set_catalog(loaded, 50);
   poll(10, {}, 100);
   log_update(10, 1, 5, 0);  // Known to set v alone.
-  taken_.finished.push_back(reader("t/1.v", "4", 150));
-  taken_.finished.back().automatic = true;
-  taken_.finished.push_back(reader("t/2.v", "null", 150));
-  taken_.finished.back().automatic = true;
+  for (const auto& [key, value] : {std::pair("t/1.v", "4"), std::pair("t/2.v", "null")}) {
+    ClientTxn txn = reader(key, value, 150);
+    txn.automatic = true;
+    txn.executions[0].reads[0].column = "t.v";
+    taken_.finished.push_back(std::move(txn));
+  }
   poll(11, {}, 200);
   EXPECT_EQ(assembler_.coverage().dropped_reads, 0U);
-  EXPECT_NE(lines_.text.find("{\"key\":\"t/1.v\",\"initial\":4}"), std::string::npos);
+  EXPECT_NE(lines_.text.find("{\"key\":\"t/1.v\",\"initial\":{\"t.v\":4}}"), std::string::npos);
   EXPECT_EQ(lines_.text.find("t/1.w"), std::string::npos) << lines_.text;  // Nobody asked.
   EXPECT_NE(lines_.text.find("[\"r\",\"t/2.v\",null]"), std::string::npos) << lines_.text;
   EXPECT_EQ(judge(lines_.text, Level::Si, Evidence::Timestamps), Outcome::Holds) << lines_.text;

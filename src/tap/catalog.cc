@@ -29,6 +29,10 @@ const TableColumn* Table::column(std::string_view called) const {
   return nullptr;
 }
 
+std::string Table::label(const TableColumn& column) const {
+  return loaded ? column_label(schema, name, column.name) : "";
+}
+
 bool Table::says_same(const Table& other) const {
   return signature == other.signature && name == other.name && schema == other.schema &&
          refused == other.refused;
@@ -85,6 +89,7 @@ void Catalog::add(const std::vector<std::string>& row) {
   column.number = catalog_number<int>(row[5]);
   column.type = catalog_number<Oid>(row[7]);
   column.known = is_known_type(column.type);
+  column.bytewise = row[9] == "t";
   table.signature += ' ' + row[5] + row[6] + row[10];
   const int place = catalog_number<int>(row[8]);
   if (place >= 0) {
@@ -98,6 +103,11 @@ void Catalog::add(const std::vector<std::string>& row) {
     if (table.refused.empty() && row[9] != "t") table.refused = "collation of the primary key";
   }
   table.columns.push_back(std::move(column));
+}
+
+void Catalog::set_loaded(Oid oid) {
+  const auto found = tables_.find(oid);
+  if (found != tables_.end()) found->second.loaded = true;
 }
 
 const Table* Catalog::find(Oid oid) const {

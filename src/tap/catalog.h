@@ -19,7 +19,8 @@ struct TableColumn {
   std::string name;
   int number = 0;  // As the server counts: from 1, with gaps where columns were dropped.
   Oid type = 0;
-  bool known = false;  // Whether its values can be compared.
+  bool known = false;    // Whether its values can be compared.
+  bool bytewise = true;  // Texts are equal if their bytes are.
 };
 
 struct Table {
@@ -29,11 +30,14 @@ struct Table {
   std::vector<std::size_t> key;  // Places in `columns`, in the order of the primary key.
   std::string refused;           // Why it cannot be judged; empty: it can.
   std::string signature;         // Changes when the table is rewritten or defined anew.
+  bool loaded = false;           // All rows are known, so that predicates can be judged.
 
   // Whether `other`, which was read at another time, is the same table, and was all the time.
   [[nodiscard]] bool says_same(const Table& other) const;
   [[nodiscard]] const TableColumn* column(int number) const;
   [[nodiscard]] const TableColumn* column(std::string_view called) const;
+  // What predicates call the column; empty if the table is not loaded.
+  [[nodiscard]] std::string label(const TableColumn& column) const;
 };
 
 class Catalog {
@@ -48,6 +52,7 @@ class Catalog {
   // Without a schema: the only table of that name; null if there are several.
   [[nodiscard]] const Table* find_alone(std::string_view schema, std::string_view name) const;
   [[nodiscard]] const std::unordered_map<Oid, Table>& tables() const { return tables_; }
+  void set_loaded(Oid oid);
 
  private:
   std::unordered_map<Oid, Table> tables_;

@@ -30,7 +30,16 @@ using Nanos = std::int64_t;
 struct Read {
   Oid table = 0;
   std::string key;
-  std::string value;  // JSON; "null" if there is no such row.
+  std::string value;   // JSON; "null" if there is no such row.
+  std::string column;  // What predicates call its column; empty: none asks for it.
+};
+
+// All rows of a table that meet a condition on one of its columns.
+struct Selection {
+  Oid table = 0;
+  std::string column;     // As predicates call it.
+  std::string predicate;  // JSON.
+  std::vector<Read> rows;
 };
 
 // What an UPDATE set.
@@ -50,6 +59,7 @@ struct Execution {
   bool returned = false;             // It read: its reads are judged, or there is a reason why not.
   std::string not_judged;            // Why its result is not judged; empty: it is.
   std::vector<Read> reads;
+  std::optional<Selection> selection;  // The same rows, and that there are no others.
   std::optional<Assigned> assigned;
 };
 

@@ -130,6 +130,9 @@ void Observer::client_step(const Piece& piece, std::string& out) {
     case 'P':
       step.name = body.text();
       if (whole) step.text = texts_.get(body.text());
+      for (int i = static_cast<std::uint16_t>(body.int16()); whole && i > 0 && body.ok(); --i) {
+        step.types.push_back(static_cast<Oid>(body.int32()));
+      }
       probe_before(step.text, out);
       break;
     case 'B':
@@ -319,13 +322,18 @@ void Observer::step_answered(const Piece& piece) {
   if (cycle.steps.empty() || cycle.steps.front().type != expected) return give_up();
   Step step = std::move(cycle.steps.front());
   cycle.steps.pop_front();
-  if (step.type == 'P') prepared_[step.name] = {step.text, nullptr};
+  if (step.type == 'P') prepared_[step.name] = {step.text, nullptr, step.types};
   if (step.type == 'B') {
     const auto found = prepared_.find(step.statement);
     Portal& portal = portals_[step.name];
     portal = {};
     if (found != prepared_.end()) portal.prepared = found->second;
     portal.binding = std::move(step.binding);
+    std::vector<Parameter>& parameters = portal.binding.parameters;
+    const std::vector<Oid>& types = portal.prepared.types;
+    for (std::size_t i = 0; i < std::min(parameters.size(), types.size()); ++i) {
+      parameters[i].type = types[i];
+    }
     portal.sent = cycle.sent;
   }
   if (step.type == 'C' && step.name.starts_with('S')) prepared_.erase(step.name.substr(1));
@@ -437,7 +445,8 @@ void Observer::completed(std::string_view tag, bool whole) {
       const ResultRows rows(*statement, *columns, binding, *catalog, utf8_);
       current_.not_judged = rows.not_judged();
       if (current_.not_judged.empty()) rows.add_absence(current_.reads);
-      if (current_.not_judged.empty() && current_.reads.empty()) {
+      if (current_.not_judged.empty()) execution.selection = rows.selection();
+      if (current_.not_judged.empty() && current_.reads.empty() && !execution.selection) {
         current_.not_judged = "found nothing, by a condition that is no primary key";
       }
       execution.returned = statement->not_judged != "no table";
@@ -445,7 +454,11 @@ void Observer::completed(std::string_view tag, bool whole) {
   }
   if (statement != nullptr && statement->not_judged == "no table") execution.returned = false;
   execution.not_judged = std::move(current_.not_judged);
-  if (execution.not_judged.empty()) execution.reads = std::move(current_.reads);
+  if (execution.not_judged.empty()) {
+    execution.reads = std::move(current_.reads);
+    const bool all = select && whole && (portal == nullptr || !portal->begun);
+    if (all && current_.rows != nullptr) execution.selection = current_.rows->selection();
+  }
   if (statement != nullptr) note_assigned(*statement, tag, binding, execution);
   current_ = {};
   if (portal != nullptr) portal->begun = true;

@@ -50,6 +50,7 @@ class Observer {
     std::string name;                  // Of the prepared statement or portal; D, C: with its kind.
     std::string statement;             // B: the prepared statement.
     std::shared_ptr<const Text> text;  // P.
+    std::vector<Oid> types;            // P: of its first parameters; zero: the server infers it.
     Binding binding;                   // B.
     bool limited = false;              // E: for a number of rows only.
   };
@@ -68,6 +69,7 @@ class Observer {
   struct Prepared {
     std::shared_ptr<const Text> text;
     std::shared_ptr<const std::vector<ResultColumn>> columns;
+    std::vector<Oid> types;
   };
   struct Portal {
     Prepared prepared;
@@ -131,8 +133,8 @@ class Observer {
   std::unordered_map<std::string, Portal> portals_;
   Current current_;
   Probe probe_;
-  std::string failure_;        // The error of our own statement, until the client was told.
-  bool told_failure_ = false;  // The client was told, and its COMMIT is still being answered.
+  std::string failure_;             // The error of our own statement, until the client was told.
+  bool told_failure_ = false;       // The client was told, and its COMMIT is still being answered.
   std::unique_ptr<ClientTxn> txn_;  // Between BEGIN and COMMIT.
   std::uint64_t ticket_ = 0;        // Of the transaction, or of a statement outside of one.
 };

@@ -188,6 +188,101 @@ TEST_F(ObserverTest, PreparedStatementsTakeTheirParameters) {
   EXPECT_EQ(txns[0].executions[0].reads[0].value, "256");
 }
 
+// A driver may send the bytes of a floating-point number where a column is an integer.
+TEST_F(ObserverTest, ABinaryParameterOfAnotherTypeIsNoKey) {
+  const std::string none("\0\0", 2), one("\0\1", 2);
+  for (const bool floating : {false, true}) {
+    std::string type;
+    put_int32(type, floating ? 701 : 20);
+    std::string eight;
+    put_int32(eight, 8);
+    trip(message('P', "s" + kZero + "SELECT v FROM t WHERE id = $1" + kZero + one + type) +
+             message('D', "Ss" + kZero) +
+             message('B', kZero + "s" + kZero + one + one + one + eight + std::string(7, '\0') +
+                              "\7" + none) +
+             message('E', kZero + std::string(4, '\0')) + message('S', ""),
+         message('1', "") + message('t', none) + columns(20000, {2}) + message('2', "") +
+             row({"5"}) + done("SELECT 1") + ready('I'));
+    const auto txns = finished();
+    ASSERT_EQ(txns.size(), 1U);
+    EXPECT_EQ(txns[0].executions[0].reads.size(), floating ? 0U : 1U);
+  }
+}
+
+// What a SELECT returns from the table, if all rows of that are known.
+class SelectionTest : public ObserverTest {
+ protected:
+  SelectionTest() {
+    auto catalog = std::make_shared<Catalog>();
+    catalog->add({"20000", "public", "t", "", "1", "1", "id", "23", "0", "t", "23.-1"});
+    catalog->add({"20000", "public", "t", "", "1", "2", "v", "23", "-1", "t", "23.-1"});
+    catalog->add({"20000", "public", "t", "", "1", "3", "s", "25", "-1", "t", "25.-1"});
+    catalog->add({"20000", "public", "t", "", "1", "4", "c", "25", "-1", "f", "25.-1"});
+    catalog->add({"20000", "public", "t", "", "1", "5", "b", "16", "-1", "t", "16.-1"});
+    catalog->set_loaded(20000);
+    ledger_.set_catalog(catalog);
+  }
+  // The predicate and the rows; empty if there is no selection.
+  std::string selected(const std::string& sql, const std::vector<std::int16_t>& shown,
+                       const std::vector<std::vector<std::string>>& rows) {
+    std::string answer = columns(20000, shown);
+    for (const auto& each : rows) answer += row(each);
+    trip(query(sql), answer + done("SELECT " + std::to_string(rows.size())) + ready('I'));
+    const auto txns = finished();
+    const auto& selection = txns[0].executions[0].selection;
+    if (!selection) return "";
+    std::string out = selection->predicate;
+    for (const Read& each : selection->rows) out += " " + each.key + "=" + each.value;
+    return out;
+  }
+};
+
+TEST_F(SelectionTest, ConditionsOnOneColumnBecomePredicates) {
+  EXPECT_EQ(selected("SELECT id, v FROM t WHERE v < 3", {1, 2}, {{"1", "2"}, {"4", "-1"}}),
+            R"({"lt":["t.v",3]} t/1.v=2 t/4.v=-1)");
+  EXPECT_EQ(selected("SELECT id, v FROM t WHERE v < 7", {1, 2}, {}), R"({"lt":["t.v",7]})");
+  EXPECT_EQ(selected("SELECT id FROM t WHERE 3 < v AND NOT v IN (5, 6)", {1}, {}),
+            R"({"and":[{"gt":["t.v",3]},{"not":{"in":["t.v",[5,6]]}}]})");
+  EXPECT_EQ(selected("SELECT id, v FROM t WHERE v NOT BETWEEN -3 AND 4 OR v = 0", {1, 2}, {}),
+            R"({"or":[{"not":{"between":["t.v",-3,4]}},{"eq":["t.v",0]}]})");
+  EXPECT_EQ(selected("SELECT id FROM t WHERE s = 'it''s'", {1}, {{"7"}}),
+            R"({"eq":["t.s","it's"]} t/7.s="it's")");
+  EXPECT_EQ(selected("SELECT s, id FROM t WHERE s LIKE 'a\\_%'", {3, 1}, {{"a_b", "7"}}),
+            R"({"like":["t.s","a\\_%"]} t/7.s="a_b")");
+  EXPECT_EQ(selected("SELECT id, b FROM t WHERE b", {1, 5}, {{"1", "t"}}),
+            R"({"eq":["t.b",true]} t/1.b=true)");
+  EXPECT_EQ(selected("SELECT id FROM t WHERE NOT b", {1}, {}), R"({"not":{"eq":["t.b",true]}})");
+  EXPECT_EQ(selected("SELECT id, v FROM t ORDER BY v", {1, 2}, {{"1", "2"}}),
+            R"({"not":{"is_null":"t.id"}} t/1.id=1)");
+  EXPECT_EQ(selected("SELECT id FROM t WHERE id BETWEEN 2 AND 3", {1}, {{"2"}, {"3"}}),
+            R"({"between":["t.id",2,3]} t/2.id=2 t/3.id=3)");
+}
+
+TEST_F(SelectionTest, ConstantsOfTextsThatDifferInThemAreTheirOwn) {
+  for (const std::string bound : {"3", "4", "5"}) {
+    EXPECT_EQ(selected("SELECT id, v FROM t WHERE v < " + bound, {1, 2}, {}),
+              R"({"lt":["t.v",)" + bound + "]}");
+  }
+}
+
+TEST_F(SelectionTest, WhatPredicatesCannotSayIsNoSelection) {
+  for (const std::string where :
+       {"v < 3 AND s = 'x'", "s < 'x'", "v IS NULL", "v = id", "v + 1 = 3", "c = 'x'", "v = 'x'",
+        "v < 1.5", "s ILIKE 'x'", "s LIKE 'a!%' ESCAPE '!'", "v = ANY ('{1}')", "id = 3",
+        "v < 3 LIMIT 2", "v < 3 FOR UPDATE", "v = NULL"}) {
+    EXPECT_EQ(selected("SELECT id, v FROM t WHERE " + where, {1, 2}, {}), "") << where;
+  }
+  // The result does not tell which rows, or what they hold.
+  EXPECT_EQ(selected("SELECT v FROM t WHERE v < 3", {2}, {{"1"}}), "");
+  EXPECT_EQ(selected("SELECT id FROM t WHERE v < 3", {1}, {{"1"}}), "");
+}
+
+TEST_F(ObserverTest, WithoutAllRowsOfTheTableThereIsNoSelection) {
+  trip(query("SELECT id, v FROM t WHERE v < 3"),
+       columns(20000, {1, 2}) + row({"1", "2"}) + done("SELECT 1") + ready('I'));
+  EXPECT_FALSE(finished()[0].executions[0].selection);
+}
+
 TEST_F(ObserverTest, ATransactionMayBeginInABatch) {
   const std::string none("\0\0", 2);
   const auto run = [&](const std::string& sql) {

@@ -17,12 +17,32 @@ void put_position(std::string& out, std::string_view name, const std::optional<P
   if (at) out += fmt::format("\"{}\":[{},{}],", name, at->rank, at->order);
 }
 
+void put_cell(std::string& out, const std::string& key, const std::string& value,
+              const std::string& column) {
+  put_json_text(out, key);
+  out += ',';
+  out += column.empty() ? value : labelled(column, value);
+}
+
+// ["select", predicate, rows]
+void put_selection(std::string& out, const Placed::Operation& operation) {
+  out += "[\"select\"," + operation.predicate + ",[";
+  bool first = true;
+  for (const Read& row : operation.rows) {
+    out += std::exchange(first, false) ? "[" : ",[";
+    put_cell(out, row.key, row.value, operation.column);
+    out += ']';
+  }
+  out += "]]";
+}
+
 }  // namespace
 
-void print_initial(const std::string& key, const std::string& value, std::string& out) {
+void print_initial(const std::string& key, const std::string& value, const std::string& column,
+                   std::string& out) {
   out += "{\"key\":";
   put_json_text(out, key);
-  out += fmt::format(",\"initial\":{}}}\n", value);
+  out += fmt::format(",\"initial\":{}}}\n", column.empty() ? value : labelled(column, value));
 }
 
 void print_placed(const Placed& placed, std::string& out) {
@@ -41,10 +61,12 @@ void print_placed(const Placed& placed, std::string& out) {
   for (const Placed::Operation& operation : placed.operations) {
     if (!first) out += ',';
     first = false;
+    if (!operation.predicate.empty()) {
+      put_selection(out, operation);
+      continue;
+    }
     out += operation.writes ? "[\"w\"," : "[\"r\",";
-    put_json_text(out, operation.key);
-    out += ',';
-    out += operation.value;
+    put_cell(out, operation.key, operation.value, operation.column);
     out += ']';
   }
   out += "]}\n";
@@ -65,8 +87,8 @@ Result<std::unique_ptr<Outputs>> Outputs::open(Options options) {
     outputs->history_ << header << "}}\n" << std::flush;
   }
   if (wanted.serve.empty()) return outputs;
-  auto sender = Sender::connect(
-      {.url = wanted.serve, .token = wanted.token, .notice = wanted.notice});
+  auto sender =
+      Sender::connect({.url = wanted.serve, .token = wanted.token, .notice = wanted.notice});
   if (!sender.ok()) return sender.error();
   outputs->sender_ = *std::move(sender);
   return outputs;
@@ -95,9 +117,9 @@ void Outputs::undecided(const std::string& why) {
   if (sender_ != nullptr) sender_->undecided(why);
 }
 
-void Outputs::initial(const std::string& key, const std::string& value) {
+void Outputs::initial(const std::string& key, const std::string& value, const std::string& column) {
   line_.clear();
-  print_initial(key, value, line_);
+  print_initial(key, value, column, line_);
   put();
 }
 

@@ -17,7 +17,8 @@ namespace ouro::tapping {
 // Appends the line of a transaction, with its line break.
 void print_placed(const Placed& placed, std::string& out);
 // Appends the line that says what a key held at first.
-void print_initial(const std::string& key, const std::string& value, std::string& out);
+void print_initial(const std::string& key, const std::string& value, const std::string& column,
+                   std::string& out);
 
 class Outputs final : public Receiver {
  public:
@@ -33,7 +34,8 @@ class Outputs final : public Receiver {
   };
   [[nodiscard]] static Result<std::unique_ptr<Outputs>> open(Options options);
 
-  void initial(const std::string& key, const std::string& value) override;
+  void initial(const std::string& key, const std::string& value,
+               const std::string& column) override;
   void transaction(const Placed& placed) override;
   void settled() override;
   void undecided(const std::string& why) override;

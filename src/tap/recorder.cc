@@ -34,8 +34,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::
                                                  const std::string& load, Ledger& ledger,
                                                  Receiver& output, const std::atomic<bool>& stop) {
   auto recorder = std::unique_ptr<Recorder>(new Recorder(url, options, ledger, output));
-  auto control =
-      db::PostgresLink::open(url, url.hosts[0], 30s, db::waiting_to_connect(30s, &stop));
+  auto control = db::PostgresLink::open(url, url.hosts[0], 30s, db::waiting_to_connect(30s, &stop));
   if (!control.ok()) return recorder_error(fmt::format("{}: {}", url.text, control.error().what));
   recorder->control_ = std::move(*control);
   recorder->control_->heed(&stop);
@@ -50,6 +49,8 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::
                                   *recorder->catalog_, load, recorder->assembler_);
     if (!rows.ok()) return recorder_error(fmt::format("{}: {}", url.text, rows.error().what));
     recorder->rows_loaded_ = *rows;
+    // What clients read and what the log has must both be told as of tables that are loaded.
+    if (Status again = recorder->load_catalog(); !again.ok()) return again.error();
   }
   if (Status started = recorder->log_->start(); !started.ok()) {
     return recorder_error(fmt::format("{}: {}", url.text, started.error().what));
@@ -104,6 +105,7 @@ Status Recorder::load_catalog() {
   db::PostgresRows rows;
   if (Status asked = ask(Catalog::query(), rows); !asked.ok()) return asked;
   auto catalog = std::make_shared<Catalog>();
+  std::vector<Oid> loaded;
   constexpr std::size_t kColumns = 11;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::string> row;
@@ -112,6 +114,10 @@ Status Recorder::load_catalog() {
     }
     catalog->add(row);
   }
+  for (const auto& [oid, table] : catalog->tables()) {
+    if (assembler_.loaded(oid)) loaded.push_back(oid);
+  }
+  for (const Oid oid : loaded) catalog->set_loaded(oid);
   catalog_ = std::move(catalog);
   ledger_.set_catalog(catalog_);
   const Nanos end = now();

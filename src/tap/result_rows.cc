@@ -7,14 +7,20 @@
 namespace ouro::tapping {
 namespace {
 
-// What `operand` is, as a part of a key of this type.
-std::optional<std::string> part_of(const Operand& operand, Oid type, const Binding& binding) {
-  if (operand.parameter == 0) return key_part(type, operand.text);
+// The text of `operand`, as something that a column of this type is compared with.
+std::optional<std::string> operand_text(const Operand& operand, Oid type, const Binding& binding) {
+  if (operand.parameter == 0) return operand.text;
   const auto at = static_cast<std::size_t>(operand.parameter) - 1;
   if (at >= binding.parameters.size() || binding.parameters[at].null) return std::nullopt;
   const Parameter& parameter = binding.parameters[at];
-  if (!parameter.binary) return key_part(type, parameter.bytes);
-  const auto text = text_of_binary(type, parameter.bytes);
+  if (!parameter.binary) return parameter.bytes;
+  if (!reads_alike(parameter.type, type)) return std::nullopt;
+  return text_of_binary(type, parameter.bytes);
+}
+
+// What `operand` is, as a part of a key of this type.
+std::optional<std::string> part_of(const Operand& operand, Oid type, const Binding& binding) {
+  const auto text = operand_text(operand, type, binding);
   return text ? key_part(type, *text) : std::nullopt;
 }
 
@@ -95,6 +101,64 @@ ResultRows::ResultRows(const Statement& statement, const std::vector<ResultColum
     }
   }
   if (!sources_.empty()) not_judged_.clear();
+  prepare_selection(statement, binding);
+}
+
+void ResultRows::prepare_selection(const Statement& statement, const Binding& binding) {
+  const bool one = sources_.size() == 1 && statement.where && sources_[0].table->loaded &&
+                   !sources_[0].by_conditions;
+  if (!one || sources_[0].table->name != statement.table) return;
+  const Source& source = sources_[0];
+  const Table& table = *source.table;
+  const TableColumn& key = table.columns[table.key[0]];
+  const Where& where = *statement.where;
+  const TableColumn* column = where.column.empty() ? &key : table.column(where.column);
+  // Of the key's other columns there are no cells.
+  const bool usable = column != nullptr && column->known && column->bytewise &&
+                      std::none_of(table.key.begin() + 1, table.key.end(), [&](std::size_t place) {
+                        return &table.columns[place] == column;
+                      });
+  if (!usable) return;
+  asked_ = column;
+  for (const auto& [place, shown] : source.cells) {
+    if (shown == column) asked_place_ = place;
+  }
+  const auto value_of = [&](const Operand& operand) -> std::optional<std::string> {
+    const auto text = operand_text(operand, column->type, binding);
+    if (text && !utf8_ && !is_ascii(*text)) return std::nullopt;
+    return text ? operand_of_text(column->type, *text) : std::nullopt;
+  };
+  const Condition& condition = where.condition;
+  if (condition.kind == Condition::Kind::Compare && condition.sign == "eq") {
+    const auto text = operand_text(condition.operands[0], column->type, binding);
+    asked_value_ = text ? value_of_text(column->type, *text) : std::nullopt;
+  }
+  const auto predicate = predicate_text(condition, {.name = table.label(*column),
+                                                    .value_of = value_of,
+                                                    .ordered = is_ordered(column->type),
+                                                    .textual = has_patterns(column->type)});
+  if (!predicate) return;
+  selection_ = Selection{table.oid, table.label(*column), *predicate, {}};
+}
+
+// Adds the row at hand to the selection; if it does not show what it holds, there is none.
+void ResultRows::add_selected(const std::string& row, const std::vector<std::string>& key) {
+  if (!selection_) return;
+  const Table& table = *sources_[0].table;
+  const bool is_key = asked_ == &table.columns[table.key[0]];
+  const auto value = is_key         ? value_of_text(asked_->type, key[0])
+                     : asked_place_ ? value_at(*asked_place_, *asked_)
+                                    : asked_value_;
+  if (value) {
+    selection_->rows.push_back(
+        {table.oid, cell_name(row, asked_->name), *value, selection_->column});
+  } else {
+    selection_.reset();
+  }
+}
+
+std::optional<Selection> ResultRows::selection() const {
+  return not_judged_.empty() ? selection_ : std::nullopt;
 }
 
 void ResultRows::add_source(const Statement& statement, const Table& table,
@@ -137,6 +201,13 @@ std::optional<std::string> ResultRows::text_at(std::size_t place, Oid type) cons
   return std::string(bytes);
 }
 
+std::optional<std::string> ResultRows::value_at(std::size_t place,
+                                                const TableColumn& column) const {
+  if (!fields_[place]) return null_value();
+  const auto text = text_at(place, column.type);
+  return text ? value_of_text(column.type, *text) : std::nullopt;
+}
+
 void ResultRows::add(std::string_view bytes, std::vector<Read>& reads) {
   Body body(bytes);
   const int count = body.int16();
@@ -146,11 +217,11 @@ void ResultRows::add(std::string_view bytes, std::vector<Read>& reads) {
     fields_.emplace_back();
     if (length >= 0) fields_.back() = body.bytes(static_cast<std::size_t>(length));
   }
-  if (!body.ok() || fields_.size() != binary_.size()) return;
+  if (!body.ok() || fields_.size() != binary_.size()) return selection_.reset();
   for (const Source& source : sources_) add_row(source, reads);
 }
 
-void ResultRows::add_row(const Source& source, std::vector<Read>& reads) const {
+void ResultRows::add_row(const Source& source, std::vector<Read>& reads) {
   const Table& table = *source.table;
   std::vector<std::string> key;
   for (std::size_t i = 0; i < source.key.size(); ++i) {
@@ -158,10 +229,12 @@ void ResultRows::add_row(const Source& source, std::vector<Read>& reads) const {
     const Oid type = table.columns[table.key[i]].type;
     const auto text = part.fixed ? part.text : text_at(part.place, type);
     const auto normal = text ? key_part(type, *text) : std::nullopt;
-    if (!normal) return;  // A row that an outer join did not find, or bytes that are not known.
+    // A row that an outer join did not find, or bytes that are not known.
+    if (!normal) return selection_.reset();
     key.push_back(*normal);
   }
   const std::string row = row_name(table.schema, table.name, key);
+  add_selected(row, key);
   const auto in_key = [&](const TableColumn& column) {
     return std::any_of(table.key.begin(), table.key.end(), [&](std::size_t place) {
       return table.columns[place].number == column.number;
@@ -170,21 +243,15 @@ void ResultRows::add_row(const Source& source, std::vector<Read>& reads) const {
   bool told = false;
   for (const auto& [place, column] : source.cells) {
     if (!column->known || in_key(*column)) continue;
-    std::optional<std::string> value;
-    if (fields_[place]) {
-      const auto text = text_at(place, column->type);
-      if (text) value = value_of_text(column->type, *text);
-    } else {
-      value = null_value();
-    }
+    const auto value = value_at(place, *column);
     if (!value) continue;
-    reads.push_back({table.oid, cell_name(row, column->name), *value});
+    reads.push_back({table.oid, cell_name(row, column->name), *value, table.label(*column)});
     told = true;
   }
   if (told) return;
   const TableColumn& first = table.columns[table.key[0]];
   if (const auto value = value_of_text(first.type, key[0])) {
-    reads.push_back({table.oid, cell_name(row, first.name), *value});
+    reads.push_back({table.oid, cell_name(row, first.name), *value, table.label(first)});
   }
 }
 
@@ -194,7 +261,8 @@ void ResultRows::add_absence(std::vector<Read>& reads) const {
   std::vector<std::string> key;
   for (const Part& part : sources_[0].key) key.push_back(part.text);
   const std::string row = row_name(table.schema, table.name, key);
-  reads.push_back({table.oid, cell_name(row, table.columns[table.key[0]].name), "null"});
+  const TableColumn& first = table.columns[table.key[0]];
+  reads.push_back({table.oid, cell_name(row, first.name), "null", table.label(first)});
 }
 
 }  // namespace ouro::tapping

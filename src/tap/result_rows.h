@@ -23,6 +23,7 @@ struct ResultColumn {
 [[nodiscard]] std::optional<std::vector<ResultColumn>> parse_columns(std::string_view body);
 
 struct Parameter {
+  Oid type = 0;  // As the client said; zero: it did not.
   bool null = false;
   bool binary = false;
   std::string bytes;
@@ -46,6 +47,9 @@ class ResultRows {
   [[nodiscard]] bool unknown_table() const { return unknown_table_; }
   // Adds the reads of a row, the body of a DataRow.
   void add(std::string_view body, std::vector<Read>& reads);
+  // What the rows that were added mean together; nothing if the statement asked for no condition
+  // that predicates can say, of a table of which all rows are known. REQUIRES: these were all.
+  [[nodiscard]] std::optional<Selection> selection() const;
   // Adds what it means that there was no row.
   void add_absence(std::vector<Read>& reads) const;
 
@@ -67,8 +71,19 @@ class ResultRows {
   void add_source(const Statement& statement, const Table& table,
                   const std::vector<ResultColumn>& columns, const Binding& binding);
   [[nodiscard]] std::optional<std::string> text_at(std::size_t place, Oid type) const;
-  void add_row(const Source& source, std::vector<Read>& reads) const;
+  void add_row(const Source& source, std::vector<Read>& reads);
+  // The value that the row at hand shows; nothing if it cannot be told.
+  [[nodiscard]] std::optional<std::string> value_at(std::size_t place,
+                                                    const TableColumn& column) const;
 
+  void prepare_selection(const Statement& statement, const Binding& binding);
+  void add_selected(const std::string& row, const std::vector<std::string>& key);
+
+  std::optional<Selection> selection_;
+  // The column that it is about, where the result shows it, or else what it is in all rows.
+  const TableColumn* asked_ = nullptr;
+  std::optional<std::size_t> asked_place_;
+  std::optional<std::string> asked_value_;
   std::string not_judged_;
   bool unknown_table_ = false;
   bool tells_absence_ = false;

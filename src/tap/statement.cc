@@ -33,12 +33,6 @@ Node only(Node list) {
   return count == 1 ? found : Node();
 }
 
-Node last(Node list) {
-  Node found;
-  if (list.is_list()) list.for_each([&](Node node) { found = node; });
-  return found;
-}
-
 // The names of functions that write nothing and do not look at tables.
 bool is_harmless(std::string_view function) {
   static constexpr std::array<std::string_view, 36> known = {
@@ -68,58 +62,6 @@ bool calls_harmless_only(std::string_view tree) {
     if (!is_harmless(rest.substr(0, end)) || !rest.substr(end).starts_with("\"}}]")) return false;
   }
   return true;
-}
-
-// The integer at `location` of the text: the tree does not tell zero from negative numbers.
-std::string integer_at(std::string_view sql, std::int64_t location) {
-  if (location < 0 || static_cast<std::size_t>(location) >= sql.size()) return "";
-  std::string number;
-  for (const char c : sql.substr(static_cast<std::size_t>(location))) {
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      number += c;
-    } else if (c == '-' && number.empty()) {
-      number = "-";
-    } else if (!(std::isspace(static_cast<unsigned char>(c)) != 0 && number == "-")) {
-      break;
-    }
-  }
-  return number;
-}
-
-// Whether a cast to the type makes no other value of one that it accepts.
-bool keeps_value(Node type) {
-  static constexpr std::array<std::string_view, 6> known = {"int2", "int4",    "int8",
-                                                            "text", "varchar", "uuid"};
-  const std::string name = text_of(last(type.member("names")).member("String"), "sval");
-  return !type.member("typmods").exists() && !type.member("arrayBounds").exists() &&
-         std::find(known.begin(), known.end(), name) != known.end();
-}
-
-// A constant or a parameter, perhaps with a type; false for anything else.
-bool read_operand(std::string_view sql, Node node, Operand& operand) {
-  for (int depth = 0; depth < 4 && node.member("TypeCast").exists(); ++depth) {
-    if (!keeps_value(node.member("TypeCast").member("typeName"))) return false;
-    node = node.member("TypeCast").member("arg");
-  }
-  if (const Node parameter = node.member("ParamRef"); parameter.exists()) {
-    operand.parameter = static_cast<int>(parameter.member("number").integer().value_or(0));
-    return operand.parameter > 0;
-  }
-  const Node constant = node.member("A_Const");
-  if (!constant.exists() || constant.member("isnull").exists()) return false;
-  operand.at = constant.member("location").integer().value_or(-1);
-  if (constant.member("ival").exists()) {
-    operand.text = integer_at(sql, constant.member("location").integer().value_or(-1));
-    return !operand.text.empty();
-  }
-  if (!constant.member("sval").exists()) return false;
-  operand.text = text_of(constant.member("sval"), "sval");
-  return true;
-}
-
-// The column that `node` names, whatever table it says that it is of; empty if it is none.
-std::string column_of(Node node) {
-  return text_of(last(node.member("ColumnRef").member("fields")).member("String"), "sval");
 }
 
 // Takes the conditions `column = operand` from WHERE. Returns whether there is nothing else in it.
@@ -226,6 +168,10 @@ void read_select(std::string_view sql, Node select, std::string_view tree, State
   // At read committed a row that is locked after it was deleted and inserted again is not returned,
   // though it was never absent.
   statement.tells_absence = plain_where && !skips && !statement.locks;
+  const bool all_rows = !has("limitCount") && !has("limitOffset") && !statement.locks;
+  if (all_rows && statement.not_judged.empty()) {
+    statement.where = read_condition(sql, select.member("whereClause"));
+  }
 }
 
 void read_assigned(Node targets, Statement& statement) {
@@ -348,11 +294,24 @@ struct Texts::State {
                                           const Form& form);
 };
 
+namespace {
+
+// Visits the literals of conditions.
+void for_each_constant(Statement& statement, const std::function<void(Operand&)>& visit) {
+  const auto literal = [&](Operand& operand) {
+    if (operand.parameter == 0 && !operand.keyword) visit(operand);
+  };
+  for (auto& [column, operand] : statement.equal) literal(operand);
+  if (statement.where) for_each_operand(statement.where->condition, literal);
+}
+
+}  // namespace
+
 Texts::State::Template Texts::State::make(std::shared_ptr<const Text> text, const Form& form) {
   Template made;
   for (const Statement& statement : text->statements) {
-    for (const auto& [column, operand] : statement.equal) {
-      if (operand.parameter > 0) continue;
+    Statement copy = statement;
+    for_each_constant(copy, [&](const Operand& operand) {
       std::size_t which = 0;
       while (which < form.literals.size() &&
              static_cast<std::int64_t>(form.literals[which].at) != operand.at) {
@@ -360,7 +319,7 @@ Texts::State::Template Texts::State::make(std::shared_ptr<const Text> text, cons
       }
       made.usable &= which < form.literals.size();
       made.literals.push_back(which);
-    }
+    });
   }
   made.text = std::move(text);
   return made;
@@ -372,9 +331,8 @@ std::shared_ptr<const Text> Texts::State::fill(const Template& with, std::string
   text->sql = sql;
   auto literal = with.literals.begin();
   for (Statement& statement : text->statements) {
-    for (auto& [column, operand] : statement.equal) {
-      if (operand.parameter == 0) operand.text = form.literals[*literal++].text;
-    }
+    for_each_constant(statement,
+                      [&](Operand& operand) { operand.text = form.literals[*literal++].text; });
   }
   return text;
 }

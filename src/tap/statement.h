@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "tap/condition.h"
 
 namespace ouro::tapping {
 
@@ -27,13 +30,6 @@ enum class Act : std::uint8_t {
   Other,
 };
 
-// What a column is compared with.
-struct Operand {
-  int parameter = 0;  // $1 is 1. Zero: `text` is a constant.
-  std::string text;
-  std::int64_t at = -1;  // Where in the SQL the constant begins; negative: not known.
-};
-
 struct Statement {
   Act act = Act::Other;
   bool chain = false;  // COMMIT AND CHAIN.
@@ -47,6 +43,9 @@ struct Statement {
   std::vector<std::pair<std::string, Operand>> equal;
   // Whether a row is missing from the result only if it does not meet the conditions.
   bool tells_absence = false;
+  // A SELECT that returns all rows of the table which meet its WHERE: that, if predicates can say
+  // it.
+  std::optional<Where> where;
   // The columns that an UPDATE or ON CONFLICT DO UPDATE sets.
   bool updates = false;
   std::vector<std::string> assigned;

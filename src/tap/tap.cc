@@ -67,6 +67,11 @@ void add_totals(const tapping::Assembler& assembler, TapReport& report) {
         "{} values that were read are not judged, because it is not known what was there",
         coverage.dropped_reads));
   }
+  if (totals.selections > 0) {
+    report.notes.push_back(fmt::format(
+        "of {} statements it is also judged whether they returned all rows that they asked for",
+        totals.selections));
+  }
   if (totals.revived > 0) {
     report.notes.push_back(fmt::format(
         "{} transactions inserted a row that another one had deleted behind their snapshot, which "

@@ -97,12 +97,65 @@ std::optional<std::string> value_of_text(Oid type, std::string_view text) {
     return std::nullopt;
   }
   if (type == kNumeric && is_decimal(text)) return std::string(text);
+  if (type == kNumeric && (text == "NaN" || text == "Infinity" || text == "-Infinity")) {
+    return fmt::format("{{\"@float\":\"{}\"}}", text);
+  }
   if (!is_known_type(type)) return std::nullopt;
   std::string out;
   const std::size_t letter = text.find_first_not_of('\\');
   const bool like_null = letter != text.npos && text.substr(letter) == "NULL";
   put_json_text(out, like_null ? "\\" + std::string(text) : std::string(text));
   return out;
+}
+
+std::optional<std::string> operand_of_text(Oid type, std::string_view text) {
+  if (is_integer(type) || type == kNumeric) {
+    if (is_decimal(text)) return std::string(text);
+    return std::nullopt;
+  }
+  if (type == kBool) return value_of_text(type, text);
+  if (type == kUuid) {
+    const auto usual = key_part(type, text);
+    return usual ? value_of_text(type, *usual) : std::nullopt;
+  }
+  if (type != kText && type != kVarchar && type != kEnumeration) return std::nullopt;
+  std::string out;
+  put_json_text(out, text);
+  return out;
+}
+
+bool is_ordered(Oid type) { return is_integer(type) || type == kNumeric; }
+bool has_patterns(Oid type) { return type == kText || type == kVarchar; }
+
+bool reads_alike(Oid parameter, Oid column) {
+  const auto is_text = [](Oid type) { return type == kText || type == kVarchar; };
+  return parameter == 0 || parameter == column || (is_integer(parameter) && is_integer(column)) ||
+         (is_text(parameter) && is_text(column));
+}
+
+std::string column_label(std::string_view schema, std::string_view table, std::string_view column) {
+  std::string out;
+  if (schema != "public") out = escaped(schema, "/.") + '.';
+  return out + escaped(table, "/.") + '.' + escaped(column, ".");
+}
+
+// A text that looks like NULL has a backslash more than it should; see value_of_text().
+std::string labelled(const std::string& label, const std::string& value) {
+  if (value == "null") return value;
+  std::string out = "{";
+  put_json_text(out, label);
+  out += ':';
+  const std::size_t letter = value.find_first_not_of("\\", 1);
+  const bool like_null =
+      value[0] == '"' && letter != value.npos && value.substr(letter) == "NULL\"";
+  if (value == null_value()) {
+    out += "null";
+  } else if (like_null) {
+    out += '"' + value.substr(3);  // Without a backslash, which JSON writes as two.
+  } else {
+    out += value;
+  }
+  return out + '}';
 }
 
 std::optional<std::string> text_of_binary(Oid type, std::string_view bytes) {

@@ -33,6 +33,21 @@ inline constexpr Oid kEnumeration = 1;
 // "accounts/7.balance"
 [[nodiscard]] std::string cell_name(std::string_view row, std::string_view column);
 
+// "accounts.balance": what predicates call the column.
+[[nodiscard]] std::string column_label(std::string_view schema, std::string_view table,
+                                       std::string_view column);
+// The value of a cell that predicates ask for: {"accounts.balance":5}, in which NULL is null; or
+// "null", if there is no such row. `value` is what value_of_text() or null_value() gave.
+[[nodiscard]] std::string labelled(const std::string& label, const std::string& value);
+// Whether the binary form of a parameter of one type can be read as a value of the other. Zero: it
+// is not known, since the server infers it from what it is compared with.
+[[nodiscard]] bool reads_alike(Oid parameter, Oid column);
+// The JSON of what a predicate compares values of a type with; nothing if that is none of them.
+[[nodiscard]] std::optional<std::string> operand_of_text(Oid type, std::string_view text);
+// Whether predicates order values of the type as the database does; whether they have patterns.
+[[nodiscard]] bool is_ordered(Oid type);
+[[nodiscard]] bool has_patterns(Oid type);
+
 void put_json_text(std::string& out, std::string_view text);
 
 }  // namespace ouro::tapping
