@@ -149,7 +149,7 @@ void Reading::add_untold(TxnId txn, const Op& op, KeyId key) {
 std::vector<KeyId> Reading::written_before(const Op& op) const {
   std::vector<KeyId> out;
   for (OpId id = h_->first_op(h_->txn_of(op.id)); id < op.id; ++id.value) {
-    if (ouro::is_write(h_->op(id).kind)) out.push_back(h_->op(id).key);
+    if (sees_own(*h_, h_->op(id), op.id)) out.push_back(h_->op(id).key);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -159,10 +159,9 @@ std::vector<KeyId> Reading::written_before(const Op& op) const {
 // Those of `sorted_keys` that a scan asks for.
 std::span<const KeyId> Reading::range_of(const PredicateRead& scan,
                                          std::span<const KeyId> sorted_keys) const {
-  const auto first =
-      std::partition_point(sorted_keys.begin(), sorted_keys.end(), [&](KeyId key) {
-        return !scan.lower.is_null() && less(*h_, h_->key_name(key), scan.lower);
-      });
+  const auto first = std::partition_point(sorted_keys.begin(), sorted_keys.end(), [&](KeyId key) {
+    return !scan.lower.is_null() && less(*h_, h_->key_name(key), scan.lower);
+  });
   const auto end = std::partition_point(first, sorted_keys.end(), [&](KeyId key) {
     return scan.upper.is_null() || !less(*h_, scan.upper, h_->key_name(key));
   });

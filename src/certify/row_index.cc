@@ -121,7 +121,8 @@ Value RowIndex::value(Version version) const {
 bool RowIndex::is_row(Version version) const {
   const std::size_t keys = h_.key_count();
   const OpKind kind = version < keys ? OpKind::Write : columns_of(h_).op_kind[version - keys];
-  const bool put = kind == OpKind::Write || kind == OpKind::CasWrite;
+  const bool kept = is_write(kind) && kind != OpKind::Delete && kind != OpKind::Append;
+  const bool put = kept || kind == OpKind::UndoneWrite;
   return put && !value(version).is_null();
 }
 

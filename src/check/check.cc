@@ -40,9 +40,8 @@ void add_implied(const History& history, std::span<const Level> levels,
                  implied_in(history, levels[i], other->level, Evidence::Timestamps);
         });
     if (!verdicts[i] && follows) {
-      verdicts[i] = Verdict{.level = levels[i],
-                            .evidence = Evidence::Timestamps,
-                            .outcome = Outcome::Violated};
+      verdicts[i] = Verdict{
+          .level = levels[i], .evidence = Evidence::Timestamps, .outcome = Outcome::Violated};
     }
   }
 }
@@ -66,9 +65,8 @@ Result<std::vector<Verdict>> check_by_timestamps(const History& history,
   for (const std::size_t i : order) {
     if (verdicts[i]) continue;
     if (!std::exchange(first, false) && budget.exhausted()) {
-      verdicts[i] = Verdict{.level = levels[i],
-                            .evidence = options.evidence,
-                            .reason = stop_reason(budget, options)};
+      verdicts[i] = Verdict{
+          .level = levels[i], .evidence = options.evidence, .reason = stop_reason(budget, options)};
       continue;
     }
     auto verdict = check_timeline(history, levels[i], budget, options);
@@ -113,6 +111,11 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   if (!predicates.ok()) return std::move(predicates).error();
   Judgement out;
   out.verdicts = decide_levels(*observed, *predicates, levels, budget, options);
+  for (Verdict& verdict : out.verdicts) {
+    if (predicates->unclear_count() == 0 || verdict.outcome != Outcome::Holds) continue;
+    if (!rules(verdict.level).is(LevelFamily::CommitOrder)) continue;
+    verdict.left_out = {{.kind = LeftOutKind::Omissions, .count = predicates->unclear_count()}};
+  }
   out.stopped = observed->stopped() || predicates->stopped();
   if (out.stopped) return out;
   out.has_snapshots = predicates->has_snapshots();
@@ -223,7 +226,8 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
   coverage.add(history);
   for (Verdict& verdict : *verdicts) {
     if (verdict.outcome != Outcome::Holds) continue;
-    verdict.left_out = coverage.left_out(verdict.level, options.evidence);
+    const std::uint64_t unclear = verdict.left_out.empty() ? 0 : verdict.left_out[0].count;
+    verdict.left_out = coverage.left_out(verdict.level, options.evidence, unclear);
   }
   if (options.evidence == Evidence::Versions) {
     ask_observed(history, *verdicts, budget, options);
