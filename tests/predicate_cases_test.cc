@@ -615,6 +615,54 @@ TEST(PredicateCasesTest, WhatIsViolatedIsSoHoweverScansAreUnderstood) {
   EXPECT_GT(certain, 100 / kSlowdown);
 }
 
+// ---- version sets and values that repeat ----
+
+// Two transactions left {"c":1} in k. The version set lists that value, or nothing, so it does not
+// say which of two versions was seen.
+TEST(PredicateCasesTest, VersionSetsMayListValuesThatSeveralTransactionsWrote) {
+  const std::string written = R"({"session":"a","id":"t1","ops":[["w","k",{"c":1}]]}
+{"session":"b","id":"t2","ops":[["w","k",{"c":2}]]}
+{"session":"c","id":"t3","ops":[["w","k",{"c":1}],["w","z",1]]}
+{"key":"k","versions":[["t1"],["t2"],["t3"]],"complete":true}
+{"key":"z","versions":[["t3"]],"complete":true}
+)";
+  const std::string deleted = R"({"session":"a","id":"t1","ops":[["w","k",{"c":1}]]}
+{"session":"b","id":"t2","ops":[["d","k"],["w","y",1]]}
+{"session":"c","id":"t3","ops":[["w","k",{"c":1}]]}
+{"session":"c","id":"t4","ops":[["d","k"],["w","z",1]]}
+{"key":"k","versions":[["t1"],["t2"],["t3"],["t4"]],"complete":true}
+{"key":"y","versions":[["t2"]],"complete":true}
+{"key":"z","versions":[["t4"]],"complete":true}
+)";
+  const auto reads = [](const std::string& ops) {
+    return R"({"session":"d","ops":[)" + ops + "]}\n";
+  };
+  const std::string counts =
+      R"(["aggregate","count",null,{"eq":["c",1]},1,{"versions":[["k",{"c":1}]]}])";
+  const std::string finds_no_two = R"(["select",{"eq":["c",2]},[],{"versions":[["k",{"c":1}]]}])";
+  const std::string finds_none = R"(["select",{"eq":["c",1]},[],{"versions":[]}])";
+  for (const Level level : {Level::ReadCommitted, Level::Causal, Level::Prefix, Level::ParallelSi,
+                            Level::SessionSi, Level::RepeatableRead, Level::Serializable}) {
+    const auto says = [&](const std::string& text) {
+      return judged(text, Evidence::Versions, level);
+    };
+    for (const std::string& read : {counts, finds_no_two}) {
+      EXPECT_EQ(says(written + reads(R"(["r","z",1],)" + read)), "holds") << info(level).name;
+      EXPECT_EQ(says(written + reads(R"(["r","z",null],)" + read)), "holds") << info(level).name;
+    }
+    EXPECT_EQ(says(deleted + reads(R"(["r","z",1],)" + finds_none)), "holds");
+    EXPECT_EQ(says(deleted + reads(R"(["r","y",1],["r","z",null],)" + finds_none)), "holds");
+    EXPECT_EQ(says(deleted + reads(R"(["r","y",null],)" + finds_none)), "holds");
+  }
+  // Neither was there between the two.
+  const std::string between = reads(R"(["r","k",{"c":2}],)" + counts);
+  const std::string lively = reads(R"(["r","k",{"c":1}],["r","y",1],["r","z",null],)" + finds_none);
+  for (const Level level : {Level::SessionSi, Level::Serializable}) {
+    EXPECT_NE(judged(written + between, Evidence::Versions, level), "holds");
+    EXPECT_NE(judged(deleted + lively, Evidence::Versions, level), "holds");
+  }
+}
+
 // ---- sums ----
 
 TEST(PredicateCasesTest, SumsAreExactAndNullOverWhatIsNoNumber) {

@@ -10,7 +10,7 @@ namespace ouro::oracle {
 namespace {
 
 struct ShapedOp {
-  enum Kind { kRead, kWrite, kCas, kFailedCas } kind = kRead;
+  enum Kind { kRead, kWrite, kCas, kFailedCas, kScan } kind = kRead;
   std::size_t key = 0;
   [[nodiscard]] bool writes() const { return kind == kWrite || kind == kCas; }
   auto operator<=>(const ShapedOp&) const = default;
@@ -26,9 +26,11 @@ std::vector<ShapedTxn> all_txns(const Shape& shape) {
     const std::size_t end = out.size();
     for (; first < end; ++first) {
       for (std::size_t key = 0; key < shape.keys; ++key) {
-        for (const auto kind :
-             {ShapedOp::kRead, ShapedOp::kWrite, ShapedOp::kCas, ShapedOp::kFailedCas}) {
-          if (kind >= ShapedOp::kCas && !shape.cas) continue;
+        for (const auto kind : {ShapedOp::kRead, ShapedOp::kWrite, ShapedOp::kCas,
+                                ShapedOp::kFailedCas, ShapedOp::kScan}) {
+          const bool cas = kind == ShapedOp::kCas || kind == ShapedOp::kFailedCas;
+          if ((cas && !shape.cas) || (kind == ShapedOp::kScan && (!shape.scans || key > 0)))
+            continue;
           out.push_back(out[first]);
           out.back().push_back({kind, key});
         }
@@ -64,6 +66,7 @@ bool is_canonical(const Plan& plan, const Sizes& sizes) {
   std::size_t next_key = 0;
   for (const ShapedTxn& txn : plan) {
     for (const ShapedOp& op : txn) {
+      if (op.kind == ShapedOp::kScan) continue;
       if (op.key > next_key) return false;
       if (op.key == next_key) ++next_key;
     }
@@ -96,7 +99,7 @@ History build(const Shape& shape, const Plan& plan, const Sizes& sizes,
               const std::vector<Sizes>& values_of_key, const Sizes& choices) {
   static const std::string kNames[] = {"x", "y", "z", "u", "v"};
   HistoryBuilder builder;
-  builder.default_initial(Value::small(0));
+  if (!shape.scans) builder.default_initial(Value::small(0));
   std::size_t value = 0;
   std::size_t read = 0;
   std::size_t txn = 0;
@@ -105,9 +108,20 @@ History build(const Shape& shape, const Plan& plan, const Sizes& sizes,
       builder.begin_txn(builder.session("s" + std::to_string(session + 1)));
       for (const ShapedOp& op : plan[txn]) {
         const KeyId key = builder.key(kNames[op.key]);
-        const auto small = [](std::size_t number) {
-          return Value::small(static_cast<std::int64_t>(number));
+        const auto small = [&](std::size_t number) {
+          return shape.scans && number == 0 ? Value::null()
+                                            : Value::small(static_cast<std::int64_t>(number));
         };
+        if (op.kind == ShapedOp::kScan) {
+          std::vector<KeyVersion> rows;
+          for (std::size_t k = 0, left = choices[read++]; k < shape.keys; ++k) {
+            const std::size_t found = left % shape.values;
+            if (found > 0) rows.push_back({builder.key(kNames[k]), small(found)});
+            left /= shape.values;
+          }
+          builder.scan(Value::null(), Value::null(), {.rows = rows, .version_set = {}});
+          continue;
+        }
         const bool repeats = shape.values > 0;
         const std::size_t fresh = op.writes() ? ++value : 99;
         const Value written = small(op.writes() && repeats ? choices[read++] : fresh);
@@ -141,7 +155,10 @@ void for_each_result(const Shape& shape, const Plan& plan, const Sizes& sizes,
   Sizes limits;
   for (const ShapedTxn& txn : plan) {
     for (const ShapedOp& op : txn) {
-      if (shape.values > 0) {
+      if (op.kind == ShapedOp::kScan) {
+        limits.push_back(1);
+        for (std::size_t k = 0; k < shape.keys; ++k) limits.back() *= shape.values;
+      } else if (shape.values > 0) {
         if (op.writes()) limits.push_back(shape.values);
         if (op.kind != ShapedOp::kWrite) limits.push_back(shape.values);
       } else if (op.kind != ShapedOp::kWrite) {

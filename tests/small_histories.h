@@ -18,6 +18,9 @@ struct Shape {
   std::size_t stride = 1;  // Visit only every stride-th history.
   bool cas = false;        // With compare-and-sets, too, that succeeded and that failed.
   std::size_t values = 0;  // Writes repeat: they have one of so many values. Zero: they do not.
+  // With scans of all keys, which return some rows. Then the first value is "absent", and writing
+  // it deletes. REQUIRES: values repeat.
+  bool scans = false;
 };
 
 // Calls `visit` with every register history of `shape` in which each write has a value of its

@@ -126,9 +126,9 @@ class HistoryBuilder {
 
   // The operations from begin_undone() to end_undone() were undone, by a rollback to a savepoint;
   // they may contain such parts, too. Writes become undone ones (OpKind::UndoneWrite …), reads that
-  // see them become OpKind::ReadBack. REQUIRES: every part ends before the next transaction begins.
-  // Neither may a part have a predicate read behind an undone write, nor a compare-and-set that
-  // failed on a key with one: see sees_undone().
+  // see them become OpKind::ReadBack; predicate reads see them, too. REQUIRES: every part ends
+  // before the next transaction begins, and has no compare-and-set that failed on a key with such a
+  // write: see sees_undone().
   void begin_undone();
   void end_undone();
   // Whether the next operation would see an undone write of its own transaction: of `key`, or of

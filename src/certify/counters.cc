@@ -1,6 +1,11 @@
 #include "certify/counters.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "certify/reading.h"
+#include "certify/undone.h"
 #include "history/columns.h"
 
 namespace ouro::recheck {
@@ -12,6 +17,14 @@ CounterRows::CounterRows(const History& history) : h_(&history) {
     if (name == "+delta") delta_ = ColumnId{c};
   }
   if (!counter_.valid() || !delta_.valid()) return;
+  for (const KeyVersion& entry : columns_of(history).key_initial) {
+    if (entry.value.kind() == ValueKind::Row) note_places(history.cell(entry.value, delta_));
+  }
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.value.kind() == ValueKind::Row) note_places(history.cell(op.value, delta_));
+    if (is_read(op)) note_places(history.predicate_read(op.id).result);
+  }
   for (const KeyVersion& entry : columns_of(history).key_initial) note(entry.value, nullptr);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const TxnId txn{t};
@@ -28,16 +41,16 @@ CounterRows::CounterRows(const History& history) : h_(&history) {
 void CounterRows::note(Value value, const Row* row) {
   if (value.kind() != ValueKind::Row || h_->row(value).size() != 2) return;
   const Value counter = h_->cell(value, counter_);
-  const Value delta = h_->cell(value, delta_);
-  if (counter.is_null() || delta.kind() != ValueKind::Integer) return;
+  const auto delta = whole(h_->cell(value, delta_));
+  if (counter.is_null() || !delta) return;
   if (row == nullptr) {
-    initial_[counter] += delta.number();
+    initial_[counter] += *delta;
     return;
   }
   auto& rows = rows_[counter];
   if (!rows.empty() && rows.back().key == row->key) rows.back().is_last = false;
   rows.push_back(*row);
-  rows.back().delta = delta.number();
+  rows.back().delta = *delta;
 }
 
 bool CounterRows::is_read(const Op& op) const {
@@ -62,10 +75,47 @@ std::int64_t CounterRows::initial(const PredicateRead& read) const {
   return found == initial_.end() ? 0 : found->second;
 }
 
+void CounterRows::note_places(Value number) {
+  if (number.kind() != ValueKind::Decimal) return;
+  const std::string_view digits = h_->string(number);
+  places_ = std::max(places_, digits.size() - digits.find('.') - 1);
+}
+
+std::optional<std::int64_t> CounterRows::whole(Value number) const {
+  if (number.kind() == ValueKind::Integer && places_ == 0) return number.number();
+  if (number.kind() != ValueKind::Integer && number.kind() != ValueKind::Decimal) return {};
+  const std::string text = h_->text(number);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::size_t behind = point == text.size() ? 0 : text.size() - point - 1;
+  __extension__ __int128 out = 0;
+  for (const char digit : text) {
+    if (digit >= '0' && digit <= '9') out = out * 10 + (digit - '0');
+    if (out > (std::int64_t{1} << 60)) return {};
+  }
+  for (std::size_t i = behind; i < places_; ++i) {
+    out *= 10;
+    if (out > (std::int64_t{1} << 60)) return {};
+  }
+  return static_cast<std::int64_t>(text[0] == '-' ? -out : out);
+}
+
+std::int64_t CounterRows::own(OpId read) const {
+  const Value counter = counter_of(h_->predicate_read(read));
+  for (OpId id = read; id > h_->first_op(h_->txn_of(read));) {
+    const Op op = h_->op(OpId{--id.value});
+    if (op.value.kind() != ValueKind::Row || !sees_own(*h_, op, read)) continue;
+    const bool mine = h_->cell(op.value, counter_) == counter && h_->row(op.value).size() == 2;
+    const auto delta = whole(h_->cell(op.value, delta_));
+    if (mine && delta) return *delta;
+  }
+  return 0;
+}
+
 bool Reading::may_add_up(const Op& op) const {
   if (!is_counter_read(op)) return true;
   const PredicateRead& read = h_->predicate_read(op.id);
-  if (read.result.kind() != ValueKind::Integer) return true;
+  const auto result = counters_.whole(read.result);
+  if (!result) return true;
   const TxnId txn = h_->txn_of(op.id);
   __extension__ using Wide = __int128;  // No sum of 2³² numbers of 64 bits is too large for it.
   Wide smallest = counters_.initial(read);
@@ -75,9 +125,8 @@ bool Reading::may_add_up(const Op& op) const {
     greatest += high;
   };
   AccessId at = accesses_of(op.id).first;
-  std::int64_t own = 0;
+  const std::int64_t own = counters_.own(op.id);
   for (const CounterRows::Row& row : counters_.rows(read)) {
-    if (row.txn == txn && row.op < op.id) own = row.delta;
     if (row.txn == txn || !row.is_last) continue;
     const AccessId access = at++;
     if (!is_external(access)) {
@@ -87,7 +136,7 @@ bool Reading::may_add_up(const Op& op) const {
     }
   }
   add(own, own);
-  return smallest <= read.result.number() && read.result.number() <= greatest;
+  return smallest <= *result && *result <= greatest;
 }
 
 }  // namespace ouro::recheck

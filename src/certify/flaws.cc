@@ -6,6 +6,7 @@
 
 #include "certify/rows.h"
 #include "certify/rules.h"
+#include "certify/undone.h"
 #include "certify/values.h"
 #include "history/columns.h"
 
@@ -28,7 +29,8 @@ Flaws::Flaws(const Reading& reading, const PredicateReads& predicates)
   }
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     const Op op = h_.op(OpId{i});
-    if (op.kind == OpKind::Delete) tombstones_.insert({op.key, op.value});
+    const bool deletes = op.kind == OpKind::Delete || op.kind == OpKind::UndoneDelete;
+    if (deletes) tombstones_.insert({op.key, op.value});
   }
   find_misplaced();
 }
@@ -105,8 +107,10 @@ std::string Flaws::complaint(const Anomaly& anomaly, Level level) const {
 // Whether an anomaly is about the version set of a predicate read, or about its result, by version
 // orders; and is true.
 bool Flaws::is_fault(const Anomaly& anomaly) const {
-  const auto reads = predicates_.reads();
-  if (!std::binary_search(reads.begin(), reads.end(), anomaly.ops[0])) return false;
+  const auto is_among = [&](std::span<const OpId> reads) {
+    return std::binary_search(reads.begin(), reads.end(), anomaly.ops[0]);
+  };
+  if (!is_among(predicates_.reads()) && !is_among(predicates_.unplaced())) return false;
   const OpId other = anomaly.ops.size() == 2 ? anomaly.ops[1] : OpId{};
   if (anomaly.kind == AnomalyKind::ResultSetMismatch) {
     return std::binary_search(wrong_results_.begin(), wrong_results_.end(), anomaly.ops[0]);
@@ -135,10 +139,12 @@ std::string Flaws::first_forbidden(Level level) const {
     return fmt::format("{}: {}", h_.place(wrong_results_[0]).to_string(),
                        info(AnomalyKind::ResultSetMismatch).name);
   }
-  for (const OpId read : predicates_.reads()) {
-    const auto faults = predicates_.faults(read);
-    if (faults.empty()) continue;
-    return fmt::format("{}: {}", h_.place(read).to_string(), info(faults[0].kind).name);
+  for (const auto& reads : {predicates_.reads(), predicates_.unplaced()}) {
+    for (const OpId read : reads) {
+      const auto faults = predicates_.faults(read);
+      if (faults.empty()) continue;
+      return fmt::format("{}: {}", h_.place(read).to_string(), info(faults[0].kind).name);
+    }
   }
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     if (!is_predicate_read(columns_of(h_).op_kind[i])) continue;
@@ -218,8 +224,9 @@ bool Flaws::mismatches(OpId id) const {
 Flaws::OwnWrites Flaws::own_writes(OpId op) const {
   OwnWrites own;
   for (OpId id = h_.first_op(h_.txn_of(op)); id < op; ++id.value) {
-    const OpKind kind = h_.op(id).kind;
-    if (ouro::is_write(kind) && kind != OpKind::Append) own[h_.op(id).key] = id;
+    const Op write = h_.op(id);
+    const bool appends = write.kind == OpKind::Append || write.kind == OpKind::UndoneAppend;
+    if (!appends && sees_own(h_, write, op)) own[write.key] = id;
   }
   return own;
 }
@@ -234,7 +241,9 @@ bool Flaws::is_implied(OpId id) const {
     if (!own.contains(version.key)) seen.push_back(version);
   }
   for (const auto& [key, write] : own) {
-    if (h_.op(write).kind != OpKind::Delete) seen.push_back({key, h_.op(write).value});
+    const OpKind kind = h_.op(write).kind;
+    if (kind != OpKind::Delete && kind != OpKind::UndoneDelete)
+      seen.push_back({key, h_.op(write).value});
   }
   std::erase_if(seen, [&](const KeyVersion& version) {
     return !alive(version) || !selects(h_, id, version.key, version.value);

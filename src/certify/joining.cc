@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "certify/reading.h"
+#include "certify/undone.h"
 #include "certify/values.h"
 #include "history/columns.h"
 
@@ -51,6 +52,11 @@ Status Reading::join_reads() {
 void Reading::join_register(AccessId read) {
   const Access& a = accesses_[read];
   Own& own = own_[a.key];
+  if (const OpId mine = undone_own(*h_, a.op, a.key); mine.valid()) {
+    const bool gone = h_->op(mine).kind == OpKind::UndoneDelete && is_absence(read);
+    if (h_->op(mine).value != a.value && !gone) undone_flaws_.push_back({a.op, mine});
+    return;
+  }
   if (own.done > 0) {
     const AccessId mine = own.all[own.done - 1];
     if (accesses_[mine].value == a.value) return;
@@ -110,7 +116,8 @@ void Reading::join_open(AccessId read) {
 // own write it saw that, and its result is judged with it.
 void Reading::join_untold(AccessId read) {
   Own& own = own_[accesses_[read].key];
-  if (own.done > 0) return;
+  const bool undone = undone_own(*h_, accesses_[read].op, accesses_[read].key).valid();
+  if (own.done > 0 || undone) return;
   const bool scan = h_->op(accesses_[read].op).kind == OpKind::Scan;
   if (scan && own.read != kNoAccess && is_row(own.read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
@@ -190,6 +197,7 @@ bool Reading::is_open(AccessId read) const {
   if (is_write(read) || status(read) == TxnStatus::Aborted || is_list(a.key)) return false;
   if (a.value.is_unobserved()) return false;
   // By version orders, keys that the transaction wrote before are told.
+  if (undone_own(*h_, a.op, a.key).valid()) return false;
   if (is_untold(read) && evidence_ == Evidence::Versions) return candidates(read).size() > 1;
   for (AccessId before = first(a.txn); before < read; ++before) {
     if (is_write(before) && accesses_[before].key == a.key) return false;

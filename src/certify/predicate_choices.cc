@@ -1,5 +1,5 @@
 // Predicate reads of which the history does not say what they saw: they have no version set, and
-// their transaction no start timestamp.
+// their transaction no start timestamp; or the version set does not tell versions apart.
 //
 // Such a read saw one version of every row, from the first to the last that may be meant (Range).
 // Whether these can give its result is found by going through the rows and keeping all results that
@@ -9,9 +9,11 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "certify/predicate_reads.h"
 #include "certify/sums.h"
+#include "certify/undone.h"
 #include "certify/values.h"
 
 namespace ouro::recheck {
@@ -104,9 +106,9 @@ class Results {
     bool within = false;
     for (const auto& share : shares) {
       const bool null = json_ == "null";
-      const bool beyond = share && (null || (kind_ == AggregateKind::Min
-                                                 ? before(h_, *share, result_)
-                                                 : before(h_, result_, *share)));
+      const bool beyond =
+          share && (null || (kind_ == AggregateKind::Min ? before(h_, *share, result_)
+                                                         : before(h_, result_, *share)));
       within |= !beyond;
       found_ |= share && h_.text(*share) == json_;
     }
@@ -144,6 +146,46 @@ class Results {
 
 bool PredicateReads::is_unplaced(OpId read) const {
   return std::binary_search(unplaced_.begin(), unplaced_.end(), read);
+}
+
+std::vector<bool> PredicateReads::listed(OpId id, KeyId key) const {
+  const auto all = versions(key);
+  Value wanted = Value::null();
+  for (const KeyVersion& version : h_.version_set(h_.predicate_read(id))) {
+    if (version.key != key) continue;
+    wanted = version.value;
+    break;
+  }
+  const auto mine = [&](std::size_t i) {
+    return all[i] != kNoAccess && reading_.access(all[i]).txn == h_.txn_of(id);
+  };
+  std::vector<bool> out(all.size(), false);
+  // Runs of versions with the same share, one after the other.
+  for (std::uint32_t first = 0, end = 0; first < all.size(); first = end) {
+    bool found = false;
+    for (end = first; end < all.size(); ++end) {
+      if (mine(end) || (end > first && share(id, key, end) != share(id, key, first))) break;
+      found = found || value(key, end) == wanted;
+    }
+    std::fill(out.begin() + first, out.begin() + end, found);
+    if (end < all.size() && mine(end)) ++end;
+  }
+  return out;
+}
+
+bool PredicateReads::is_unclear(OpId id) const {
+  if (std::find(repeats_.begin(), repeats_.end(), true) == repeats_.end()) return false;
+  const auto own = own_before(id);
+  KeyId last;
+  for (const KeyPosition& place : matching(id)) {
+    if (place.key == std::exchange(last, place.key)) continue;
+    if (!repeats_[place.key.index()] || own.contains(place.key)) continue;
+    const std::vector<bool> may = listed(id, place.key);
+    const auto first = std::find(may.begin(), may.end(), true);
+    const auto end = std::find(first, may.end(), false);
+    if (std::find(end, may.end(), true) != may.end()) return true;
+  }
+  return false;
 }
 
 void PredicateReads::assume(std::span<const ReadSight> sights) {
@@ -195,7 +237,8 @@ absl::flat_hash_map<KeyId, OpId> PredicateReads::own_before(OpId id) const {
   absl::flat_hash_map<KeyId, OpId> own;
   for (OpId before = h_.first_op(h_.txn_of(id)); before < id; ++before.value) {
     const Op op = h_.op(before);
-    if (is_write(op.kind) && op.kind != OpKind::Append) own[op.key] = before;
+    const bool appends = op.kind == OpKind::Append || op.kind == OpKind::UndoneAppend;
+    if (!appends && sees_own(h_, op, id)) own[op.key] = before;
   }
   return own;
 }
@@ -204,10 +247,12 @@ bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed, const MaySee
   const PredicateRead& read = h_.predicate_read(id);
   const bool select = h_.op(id).kind != OpKind::Aggregate;
   if (!select && read.result.is_unobserved()) return true;
+  const bool by_set = read.has_version_set && has_sets_;
   Results results(h_, read);
   for (const auto& [key, write] : own_before(id)) {
     const Op op = h_.op(write);
-    if (op.kind == OpKind::Delete || !asks_for(id, key, op.value, false)) continue;
+    const bool deletes = op.kind == OpKind::Delete || op.kind == OpKind::UndoneDelete;
+    if (deletes || !asks_for(id, key, op.value, false)) continue;
     const auto rows = h_.rows(read);
     const KeyVersion mine{key, op.value};
     if (select && std::find(rows.begin(), rows.end(), mine) == rows.end()) return false;
@@ -219,9 +264,11 @@ bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed, const MaySee
     const Range range = narrowed(key, known == assumed_.end() ? whole(key) : known->second);
     const AccessId read_of_key = reading_.read_of(id, key);
     const bool told = read_of_key != kNoAccess && reading_.is_external(read_of_key);
+    const std::vector<bool> may = by_set ? listed(id, key) : std::vector<bool>();
     Shares shares;
     for (std::uint32_t i = range.first; i < range.end; ++i) {
       const AccessId write = versions(key)[i];
+      if (by_set && !may[i]) continue;
       if (told && write != reading_.source(read_of_key)) continue;
       if (write != kNoAccess && reading_.access(write).txn == h_.txn_of(id)) continue;
       if (may_see && !may_see(key, write)) continue;
@@ -266,8 +313,8 @@ bool PredicateReads::rules_out(OpId read, AccessId write, bool seen) const {
 OpId PredicateReads::first_misplaced(const Moments& moments, Unseen unseen) const {
   for (const OpId read : unplaced_) {
     const std::size_t begun = moments.begun[h_.txn_of(read).index()];
-    const bool last_only = unseen == Unseen::Matter || (unseen == Unseen::MatterInSets &&
-                                                        reading_.is_set_read(h_.op(read)));
+    const bool last_only = unseen == Unseen::Matter ||
+                           (unseen == Unseen::MatterInSets && reading_.is_set_read(h_.op(read)));
     const bool fits = is_possible(read, [&](KeyId key, Range range) {
       const auto all = versions(key);
       const auto behind = std::partition_point(all.begin() + 1, all.end(), [&](AccessId write) {
@@ -305,9 +352,14 @@ bool PredicateReads::is_settled_read(OpId id) const {
 // From the first to the last version of a row that the read may have seen.
 PredicateReads::Range PredicateReads::possible_range(OpId id, KeyId key) const {
   Range range = whole(key);
-  if (h_.op(id).kind != OpKind::Select) return range;
-  while (range.first + 1 < range.end && share(id, key, range.first)) ++range.first;
-  while (range.first + 1 < range.end && share(id, key, range.end - 1)) --range.end;
+  const bool select = h_.op(id).kind == OpKind::Select;
+  const bool by_set = has_sets_ && h_.predicate_read(id).has_version_set;
+  const std::vector<bool> may = by_set ? listed(id, key) : std::vector<bool>();
+  const auto unseen = [&](std::uint32_t i) {
+    return (by_set && !may[i]) || (select && share(id, key, i));
+  };
+  while (range.first + 1 < range.end && unseen(range.first)) ++range.first;
+  while (range.first + 1 < range.end && unseen(range.end - 1)) --range.end;
   return range;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "certify/rows.h"
+#include "certify/undone.h"
 #include "certify/values.h"
 #include "history/columns.h"
 
@@ -28,8 +29,9 @@ PredicateReads::PredicateReads(const Reading& reading, Seeing seeing,
       if (kind != OpKind::Select && kind != OpKind::Aggregate && !scan) continue;
       if (reading.is_counter_read(h_.op(id))) continue;
       scans |= scan;
-      const bool placed = h_.start_ts(txn).has_value() || h_.predicate_read(id).has_version_set;
-      (placed && !observed ? reads_ : unplaced_).push_back(id);
+      const bool set = h_.predicate_read(id).has_version_set;
+      const bool placed = set ? !is_unclear(id) : h_.start_ts(txn).has_value();
+      (!observed && placed ? reads_ : unplaced_).push_back(id);
     }
   }
   assume(sights);
@@ -67,13 +69,14 @@ void PredicateReads::order_versions(std::span<const TxnId> order) {
   for (AccessId id = 0; id < reading_.access_count(); ++id) {
     const Access& a = reading_.access(id);
     if (!reading_.is_write(id) || stated[a.key.index()] || !reading_.is_last(id)) continue;
+    if (a.kind == OpKind::IncMark) continue;  // No read asks for it.
     // A transaction of unknown status may come to count if a read saw its version.
     const bool may_count = reading_.evidence() == Evidence::Observed && order.empty() &&
                            h_.status(a.txn) == TxnStatus::Unknown;
     if (reading_.counts(a.txn) || may_count) versions_[a.key.index()].push_back(id);
   }
   for (std::size_t k = 0; k < versions_.size(); ++k) {
-    if (versions_[k].size() <= 1) ordered_[k] = true;
+    if (versions_[k].size() <= 2) ordered_[k] = true;  // One writer: the initial one comes first.
     if (stated[k]) continue;
     std::stable_sort(versions_[k].begin() + 1, versions_[k].end(), [&](AccessId a, AccessId b) {
       return place[reading_.access(a).txn.index()] < place[reading_.access(b).txn.index()];
@@ -81,6 +84,7 @@ void PredicateReads::order_versions(std::span<const TxnId> order) {
   }
   position_.assign(h_.op_count(), kNone);
   latest_.resize(h_.key_count());
+  repeats_.assign(h_.key_count(), false);
   for (std::size_t k = 0; k < h_.key_count(); ++k) note_places(KeyId{k});
 }
 
@@ -114,7 +118,8 @@ void PredicateReads::note_places(KeyId key) {
   const auto all = versions(key);
   auto& latest = latest_[key.index()];
   for (std::uint32_t i = 0; i < all.size(); ++i) {
-    if (has_sets_) place_.try_emplace({key, value(key, i)}, i);
+    const bool repeats = has_sets_ && !place_.try_emplace({key, value(key, i)}, i).second;
+    if (repeats) repeats_[key.index()] = true;
     if (i > 0) position_[reading_.access(all[i]).op.index()] = i;
     if (i == 0) {
       latest.emplace_back();  // The initial version precedes every snapshot.
@@ -146,7 +151,7 @@ Clock::Moment PredicateReads::snapshot(TxnId reader) const {
   return Clock::begin_of({seeing_ == Seeing::Commit ? end : start, end, writes}, reader);
 }
 
-PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(reads) {
+PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(reads), read_(id) {
   const History& h = reads.h_;
   const PredicateRead& read = h.predicate_read(id);
   if (!read.has_version_set) snapshot_ = reads.snapshot(h.txn_of(id));
@@ -154,18 +159,24 @@ PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(read
     version_set_.try_emplace(version.key, version.value);
   }
   for (OpId own = h.first_op(h.txn_of(id)); own < id; ++own.value) {
-    if (is_write(h.op(own).kind)) own_.insert(h.op(own).key);
+    if (sees_own(h, h.op(own), id)) own_.insert(h.op(own).key);
   }
 }
 
 // By timestamps, the read saw the last version up to which all were committed before the snapshot.
-// A key that a version set does not list was absent: it saw the first version that is null.
+// A key that a version set does not list was absent. If several versions have the value that the
+// read saw, it saw the first one of those that it may have seen, which are all the same to it.
 std::optional<std::uint32_t> PredicateReads::Sight::seen(KeyId key) const {
   if (wrote_before(key)) return std::nullopt;
   if (snapshot_) {
     const auto& latest = reads_.latest_[key.index()];
     const auto later = std::lower_bound(latest.begin() + 1, latest.end(), *snapshot_);
     return static_cast<std::uint32_t>(later - latest.begin() - 1);
+  }
+  if (reads_.repeats_[key.index()]) {
+    const std::vector<bool> may = reads_.listed(read_, key);
+    const auto first = std::find(may.begin(), may.end(), true);
+    return first == may.end() ? 0 : static_cast<std::uint32_t>(first - may.begin());
   }
   const auto place = [&](Value value) {
     const auto at = reads_.place_.find({key, value});
@@ -315,7 +326,7 @@ std::vector<PredicateReads::Link> PredicateReads::links(OpId id) const {
 std::vector<PredicateReads::Fault> PredicateReads::faults(OpId id) const {
   std::vector<Fault> out;
   const PredicateRead& read = h_.predicate_read(id);
-  if (!read.has_version_set) return out;
+  if (!has_sets_ || !read.has_version_set) return out;
   absl::flat_hash_set<KeyId> returned;
   for (const KeyVersion& row : h_.rows(read)) returned.insert(row.key);
   const Sight sight(*this, id);
@@ -357,6 +368,10 @@ void PredicateReads::add_absence_fault(OpId id, KeyId key, std::vector<Fault>& o
 void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<Fault>& out) const {
   if (version.value == h_.initial(version.key)) return;
   const AccessId write = reading_.write_of(version.key, version.value);
+  if (repeats_[version.key.index()]) {
+    const std::vector<bool> may = listed(id, version.key);
+    if (std::find(may.begin(), may.end(), true) != may.end()) return;
+  }
   if (write == kNoAccess) {
     out.push_back({AnomalyKind::ThinAirRead, OpId{}});
     return;
@@ -376,7 +391,8 @@ void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<F
 // Applies what the transaction wrote before the read.
 void PredicateReads::apply_own(OpId read, Table& table) const {
   for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
-    if (is_write(h_.op(id).kind)) table.apply_for_now(h_.op(id));
+    const Op op = h_.op(id);
+    if (op.kind != OpKind::UndoneAppend && sees_own(h_, op, read)) table.apply_for_now(op);
   }
 }
 

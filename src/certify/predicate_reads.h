@@ -84,8 +84,9 @@ class PredicateReads {
     AnomalyKind kind = AnomalyKind::ResultSetMismatch;
     OpId write;
   };
-  // The selects and aggregates of which the history does not say what they saw, in order; and by
-  // observation the scans. Of these follows() and precedes() say what is so whatever it was.
+  // The selects and aggregates of which the history does not say what they saw, in order, also if
+  // their version set does not tell versions with the same value apart; and by observation the
+  // scans. Of these follows() and precedes() say what is so whatever it was.
   [[nodiscard]] std::span<const OpId> unplaced() const { return unplaced_; }
   // Whether a sight is about such a read and a version of a row.
   [[nodiscard]] bool makes_sense(const ReadSight& sight) const {
@@ -148,6 +149,7 @@ class PredicateReads {
 
    private:
     const PredicateReads& reads_;
+    const OpId read_;
     std::optional<Clock::Moment> snapshot_;          // Nothing if it has a version set.
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
@@ -190,6 +192,13 @@ class PredicateReads {
                                  const MaySee& may_see = nullptr) const;
   [[nodiscard]] bool rules_out(OpId read, AccessId write, bool seen) const;
   [[nodiscard]] bool is_unplaced(OpId read) const;
+  // By position, whether a read with a version set may have seen that version of `key`: it has the
+  // value that is listed (null, if none is), or stands beside such a version and has the same share
+  // in the result. Its own transaction wrote none of these.
+  [[nodiscard]] std::vector<bool> listed(OpId read, KeyId key) const;
+  // Whether these do not all stand together, for some row, so that the version set does not say
+  // which version the read saw.
+  [[nodiscard]] bool is_unclear(OpId read) const;
   [[nodiscard]] Range whole(KeyId key) const;
   [[nodiscard]] Range possible_range(OpId read, KeyId key) const;
   [[nodiscard]] std::vector<KeyId> open_keys(OpId read) const;
@@ -211,8 +220,9 @@ class PredicateReads {
   // By key, one per version at the same index: the latest commit of the versions up to it.
   std::vector<std::vector<Clock::Moment>> latest_;
   bool has_sets_ = false;  // Whether any read has a version set; place_ is empty if not.
-  // The position of the first version with a value.
+  // The position of the first version with a value; and by key, whether some value has several.
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;
+  std::vector<bool> repeats_;
   std::vector<std::uint32_t> position_;  // By operation: that of its version; kNone: it wrote none.
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::optional<RowIndex> index_;

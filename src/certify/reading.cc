@@ -149,7 +149,7 @@ void Reading::add_untold(TxnId txn, const Op& op, KeyId key) {
 std::vector<KeyId> Reading::written_before(const Op& op) const {
   std::vector<KeyId> out;
   for (OpId id = h_->first_op(h_->txn_of(op.id)); id < op.id; ++id.value) {
-    if (ouro::is_write(h_->op(id).kind)) out.push_back(h_->op(id).key);
+    if (sees_own(*h_, h_->op(id), op.id)) out.push_back(h_->op(id).key);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

@@ -122,7 +122,8 @@ bool RowIndex::is_row(Version version) const {
   const std::size_t keys = h_.key_count();
   const OpKind kind = version < keys ? OpKind::Write : columns_of(h_).op_kind[version - keys];
   const OpInfo& write = info(kind);
-  const bool put = write.writes && !write.deletes && write.model == KeyModel::Register;
+  const bool kept = write.writes && !write.deletes && write.model == KeyModel::Register;
+  const bool put = kept || kind == OpKind::UndoneWrite;
   return put && !value(version).is_null();
 }
 

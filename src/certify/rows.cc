@@ -5,6 +5,7 @@
 #include <string>
 
 #include "certify/sums.h"
+#include "certify/undone.h"
 #include "certify/values.h"
 
 namespace ouro::recheck {
@@ -124,8 +125,8 @@ void Table::apply_for_now(const Op& write) {
   apply(write);
 }
 
-void Table::take_back() {
-  for (; !before_.empty(); before_.pop_back()) {
+void Table::take_back(std::size_t left) {
+  for (; before_.size() > left; before_.pop_back()) {
     const Before& last = before_.back();
     if (last.append) {
       contents_[last.key.index()].elements.pop_back();
@@ -133,6 +134,19 @@ void Table::take_back() {
       set(last.key, last.version, last.row);
     }
   }
+}
+
+bool Table::returned_right_within(TxnId txn, OpId read) {
+  if (h_.undone_part(read) == 0) return returned_right(read);
+  const std::size_t kept = before_.size();
+  for (OpId id = h_.first_op(txn); id < read; ++id.value) {
+    const Op own = h_.op(id);
+    const bool rows = own.kind != OpKind::UndoneAppend && undoes(own.kind);
+    if (rows && sees_own(h_, own, read)) apply_for_now(own);
+  }
+  const bool right = returned_right(read);
+  take_back(kept);
+  return right;
 }
 
 // Adds the keys that hold a version within the cover, sorted.

@@ -31,7 +31,7 @@ class Table {
   void put(RowIndex::Version version);
   // Applies a write until take_back() is called, which undoes all such writes.
   void apply_for_now(const Op& write);
-  void take_back();
+  void take_back() { take_back(0); }
 
   // The rows that a scan, select or aggregate selects, sorted by key.
   // Cost: the rows there are or, if that is less, those within its cover, and a bit for each
@@ -40,9 +40,13 @@ class Table {
 
   // Whether a scan, select or aggregate returned what it should.
   [[nodiscard]] bool returned_right(OpId read) const;
+  // The same, if the table also had what the transaction, `txn`, of the read wrote before it and
+  // undid again only behind it. Everything else that it wrote before must be there.
+  [[nodiscard]] bool returned_right_within(TxnId txn, OpId read);
 
  private:
   void set(KeyId key, RowIndex::Version version, bool row);
+  void take_back(std::size_t left);
   void mark(RowIndex::Version version, bool there);
   void find_candidates(const RowIndex::Cover& cover, std::vector<KeyId>& out) const;
 

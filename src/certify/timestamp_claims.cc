@@ -245,7 +245,8 @@ class Claims {
         const Op op = h_.op(id);
         if (ouro::is_write(op.kind)) {
           moment.commit ? table.apply(op) : table.apply_for_now(op);
-        } else if (!moment.commit && is_predicate_read(op.kind) && !table.returned_right(id)) {
+        } else if (!moment.commit && is_predicate_read(op.kind) &&
+                   !table.returned_right_within(txn, id)) {
           wrong.insert(id);
         }
       }

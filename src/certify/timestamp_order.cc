@@ -79,7 +79,7 @@ class Rerun {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn) && wrong.empty(); ++id.value) {
       const Op op = h_.op(id);
       if (is_predicate_read(op.kind)) {
-        if (!table_.returned_right(id)) wrong = "does not get the rows that it should";
+        if (!table_.returned_right_within(txn, id)) wrong = "does not get the rows that it should";
       } else if (ouro::is_write(op.kind)) {
         table_.apply_for_now(op);
         ++own_[op.key];

@@ -14,6 +14,27 @@ namespace ouro::recheck {
          kind == OpKind::UndoneAppend;
 }
 
+// Whether a read sees a write of its own transaction before it: one that was not undone, or one
+// that was undone only behind the read, with the part that both are in.
+[[nodiscard]] inline bool sees_own(const History& history, const Op& write, OpId read) {
+  if (!undoes(write.kind)) return ouro::is_write(write.kind);
+  const std::uint32_t wanted = history.undone_part(write.id);
+  auto part = history.undone_part(read);
+  while (part != 0 && part != wanted) part = history.outer_part(part);
+  return part != 0;
+}
+
+// The last write of `key` that a read of its own transaction sees, if that was undone later;
+// otherwise nothing.
+[[nodiscard]] inline OpId undone_own(const History& history, OpId read, KeyId key) {
+  if (history.undone_part(read) == 0) return OpId{};
+  for (OpId id = read; id > history.first_op(history.txn_of(read));) {
+    const Op op = history.op(OpId{--id.value});
+    if (op.key == key && undoes(op.kind) && sees_own(history, op, read)) return id;
+  }
+  return OpId{};
+}
+
 // A read of what was undone later must return the last write of its part, or of the parts around
 // it, before it. Returns that write if it does not; otherwise, and for all other operations,
 // nothing. A list that ends with what was appended is recorded as a plain read of the rest.

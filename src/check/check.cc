@@ -112,6 +112,11 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   if (!predicates.ok()) return std::move(predicates).error();
   Judgement out;
   out.verdicts = decide_levels(*observed, *predicates, levels, budget, options);
+  for (Verdict& verdict : out.verdicts) {
+    if (predicates->unclear_count() == 0 || verdict.outcome != Outcome::Holds) continue;
+    if (!rules(verdict.level).is(LevelFamily::CommitOrder)) continue;
+    verdict.left_out = {{.kind = LeftOutKind::Omissions, .count = predicates->unclear_count()}};
+  }
   out.stopped = observed->stopped() || predicates->stopped();
   if (out.stopped) return out;
   out.has_snapshots = predicates->has_snapshots();
@@ -225,7 +230,8 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
   coverage.add(history);
   for (Verdict& verdict : *verdicts) {
     if (verdict.outcome != Outcome::Holds) continue;
-    verdict.left_out = coverage.left_out(verdict.level, options.evidence);
+    const std::uint64_t unclear = verdict.left_out.empty() ? 0 : verdict.left_out[0].count;
+    verdict.left_out = coverage.left_out(verdict.level, options.evidence, unclear);
   }
   if (options.evidence == Evidence::Versions) {
     ask_observed(history, *verdicts, budget, options);

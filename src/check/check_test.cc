@@ -109,6 +109,34 @@ TEST(EngineTest, AgreesWithTheOracleOnSmallHistoriesWithRepeatedValues) {
   expect_agreement(kShapes);
 }
 
+TEST(EngineTest, AgreesWithTheOracleOnSmallHistoriesWithScans) {
+  const Shape kShapes[] = {
+      {.txns = 3, .ops = 1, .keys = 2, .sessions = 3, .stride = 1, .values = 2, .scans = true},
+      {.txns = 2,
+       .ops = 2,
+       .keys = 2,
+       .sessions = 2,
+       .stride = kSlowdown,
+       .values = 2,
+       .scans = true},
+      {.txns = 3,
+       .ops = 2,
+       .keys = 2,
+       .sessions = 3,
+       .stride = 2003 * kSlowdown,
+       .values = 2,
+       .scans = true},
+      {.txns = 2,
+       .ops = 2,
+       .keys = 2,
+       .sessions = 2,
+       .stride = 29 * kSlowdown,
+       .values = 3,
+       .scans = true},
+  };
+  expect_agreement(kShapes);
+}
+
 TEST(EngineTest, AgreesWithTheOracleOnRandomHistoriesWithRepeatedValues) {
   for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
     const History history = random_history(seed, repeating_shape(seed));

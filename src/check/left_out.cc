@@ -50,15 +50,17 @@ void Coverage::add_txn(const History& history, TxnId txn) {
   }
 }
 
-std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
-  std::vector<LeftOut> out = counted(level, evidence);
+std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence,
+                                        std::uint64_t unclear) const {
+  std::vector<LeftOut> out = counted(level, evidence, unclear);
   std::erase_if(out, [](const LeftOut& left) {
     return left.kind != LeftOutKind::Everything && left.count == 0;
   });
   return out;
 }
 
-std::vector<LeftOut> Coverage::counted(Level level, Evidence evidence) const {
+std::vector<LeftOut> Coverage::counted(Level level, Evidence evidence,
+                                       std::uint64_t unclear) const {
   if (txns_ == 0) return {{.kind = LeftOutKind::Everything}};
   std::vector<LeftOut> out;
   const auto add = [&](LeftOutKind kind, std::uint64_t count, std::uint64_t total) {
@@ -71,7 +73,7 @@ std::vector<LeftOut> Coverage::counted(Level level, Evidence evidence) const {
   add(LeftOutKind::Results, unrecorded_, reads_);
   add(LeftOutKind::Balances, negative_, balances_);
   if (evidence == Evidence::Versions && rules(level).is(LevelFamily::CommitOrder)) {
-    add(LeftOutKind::Omissions, unplaced_, predicates_);
+    add(LeftOutKind::Omissions, unplaced_ + unclear, predicates_);
   }
   return out;
 }

@@ -16,10 +16,13 @@ class Coverage {
   // Adds a history, or the next piece of one. Linear in its operations.
   void add(const History& history);
 
-  // What a verdict at `level` leaves out if it holds by `evidence`. Empty: nothing.
-  [[nodiscard]] std::vector<LeftOut> left_out(Level level, Evidence evidence) const;
+  // What a verdict at `level` leaves out if it holds by `evidence`. Empty: nothing. Of `unclear`
+  // predicate reads the version set does not say what they saw.
+  [[nodiscard]] std::vector<LeftOut> left_out(Level level, Evidence evidence,
+                                              std::uint64_t unclear = 0) const;
   // The same with all that is counted for it, even if it was not met: counts may be zero.
-  [[nodiscard]] std::vector<LeftOut> counted(Level level, Evidence evidence) const;
+  [[nodiscard]] std::vector<LeftOut> counted(Level level, Evidence evidence,
+                                             std::uint64_t unclear = 0) const;
 
  private:
   void add_txn(const History& history, TxnId txn);

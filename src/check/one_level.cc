@@ -134,7 +134,7 @@ Settled settle(Observed& observed, const PredicateReads& predicates, Question qu
 // Says which read it was that could not be decided.
 Verdict undecided_read(const Observed& observed, Level level, OpId read) {
   Verdict verdict{.level = level};
-  verdict.reason = fmt::format("{}: the predicate read has no version set, and what it saw is open",
+  verdict.reason = fmt::format("{}: the predicate read does not say what it saw, and that is open",
                                observed.history().place(read).to_string());
   return verdict;
 }
@@ -142,6 +142,8 @@ Verdict undecided_read(const Observed& observed, Level level, OpId read) {
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
                                Question question, const Budget& budget,
                                const CheckOptions& options);
+Verdict decide_all_reads(Observed& observed, const PredicateReads& predicates, Question question,
+                         const Budget& budget, const CheckOptions& options);
 Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Question question,
                        const Budget& budget, const CheckOptions& options);
 
@@ -230,6 +232,22 @@ Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Que
   return undecided;
 }
 
+// Whether a transaction of unknown outcome that does not take part wrote a row whose version order
+// is not complete: predicate reads that do not say what they saw may have seen that.
+bool may_have_more_rows(const Observed& observed) {
+  const History& h = observed.history();
+  const Items& items = observed.items();
+  const std::vector<bool> lists = list_keys(h);
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    if (observed.counted(TxnId{t}) || h.status(TxnId{t}) != TxnStatus::Unknown) continue;
+    for (ItemId i = items.first(TxnId{t}); i < items.end(TxnId{t}); ++i.value) {
+      const bool row = items.is_write(i) && !lists[items.key(i).index()];
+      if (row && !RowVersions::has_order(observed, items.key(i))) return true;
+    }
+  }
+  return false;
+}
+
 // Decides a level with its predicate reads.
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
                                Question question, const Budget& budget,
@@ -238,6 +256,24 @@ Verdict decide_with_predicates(Observed& observed, const PredicateReads& predica
   if (observed.stopped() || predicates.stopped() || predicates.empty()) {
     return decide(observed, predicates, question, budget, options);
   }
+  Verdict verdict = decide_all_reads(observed, predicates, question, budget, options);
+  const bool open = verdict.outcome == Outcome::Violated && !predicates.unplaced().empty();
+  if (!open || !may_have_more_rows(observed)) return verdict;
+  // What is violated whatever these reads saw is violated.
+  const bool no_edges = rules(level).is(LevelFamily::Parallel) || predicates.partial().valid();
+  if (no_edges) observed.set_predicate_edges({});
+  Verdict without = no_edges ? decide(observed, predicates, question, budget, options)
+                             : settle(observed, predicates, question, {}, budget, options).verdict;
+  if (without.outcome != Outcome::Holds) return without;
+  without = {.level = level};
+  without.reason = "a transaction of unknown outcome may have written what predicate reads saw";
+  return without;
+}
+
+// The same, if all transactions that take part are known.
+Verdict decide_all_reads(Observed& observed, const PredicateReads& predicates, Question question,
+                         const Budget& budget, const CheckOptions& options) {
+  const Level level = question.level;
   if (predicates.partial().valid() && !rules(level).is(LevelFamily::Parallel)) {
     return decide_partial(observed, predicates, question, budget, options);
   }

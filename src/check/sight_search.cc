@@ -110,7 +110,7 @@ class SightSearch {
     const OpId read = sights.empty() ? first_ : sights.back().read;
     Verdict verdict{.level = level_};
     verdict.reason = fmt::format(
-        "{} ways tried to say what predicate reads without version sets saw, like that at {}",
+        "{} ways tried to say what predicate reads saw that do not tell it, like that at {}",
         most_decisions(), h.place(read).to_string());
     return verdict;
   }

@@ -147,8 +147,11 @@ class ExcerptMaker {
     if (is_undone(op.kind)) return push(op, d_.key(op.key), op.value);
     if (info(op.kind).back) {
       const OpId write = undone_write_seen(h_, txn, op.id);
-      if (write.valid() && d_.kept(write)) push(op, d_.key(op.key), op.value);
-      return;
+      if (!write.valid() || !d_.kept(write)) return;
+      const KeyId renamed = d_.key(op.key);
+      if (!op.value.is_list()) return push(op, renamed, op.value);
+      const auto list = h_.list(op.value);
+      return push(op, renamed, list_value(renamed, {list.begin(), list.end()}));
     }
     if (!is_read(op.kind) && !is_write(op.kind)) return;  // A second half, added with its first.
     if (is_write(op.kind)) {

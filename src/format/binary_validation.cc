@@ -382,7 +382,7 @@ class Validator {
       undone_.push_back(i);
       return true;
     }
-    if (is_predicate_read(kind)) return undone_.empty();
+    if (is_predicate_read(kind)) return true;
     const auto seen = undone_of_key_.find(key);
     if (seen == undone_of_key_.end() || info(kind).back) {
       return info(kind).back == (seen != undone_of_key_.end());

@@ -12,10 +12,26 @@
 
 #include "base/elle_models.h"
 #include "format/binary_validation.h"
+#include "history/decimal.h"
 #include "ouro/closest.h"
 
 namespace ouro {
 namespace {
+
+// Whether a token is an exact number that is not too large for a counter.
+bool is_for_counter(const Token& token, Decimal& out) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 59;
+  if (token.kind == TokenKind::Integer) {
+    out = token.number;
+  } else if (token.kind == TokenKind::Number) {
+    const auto plain = plain_decimal(token.text);
+    if (!plain) return false;
+    out = Decimal::of(*plain);
+  } else {
+    return false;
+  }
+  return Decimal::compare(out.magnitude(), kMost) < 0;
+}
 
 constexpr std::string_view kTxnFields[] = {"session",    "status",    "invoked",  "began",
                                            "committing", "completed", "start_ts", "commit_ts",
@@ -384,12 +400,7 @@ bool NativeLineParser::op(Token& token) {
   for (const std::string_view known : {"scan", "select", "aggregate", "update", "delete"}) {
     if (token.text != known) continue;
     const bool changes = known == "update" || known == "delete";
-    if (!b_.sees_undone(KeyId{})) {
-      return changes ? change_op(known, token) : predicate_op(known, token);
-    }
-    return fail(
-        "a predicate read behind a write in the same rolled-back part is not supported; leave the "
-        "read out, or record the part up to it");
+    return changes ? change_op(known, token) : predicate_op(known, token);
   }
   if (token.text.empty()) return fail("an empty operation");
   return fail(
@@ -428,9 +439,6 @@ bool NativeLineParser::keyed_op(Word word, Token& token) {
 
 // Adds a read of the set in values_.
 bool NativeLineParser::read_set(KeyId set) {
-  if (part_depth_ > 0) {
-    return fail("sets in a rolled-back part are not supported; leave the operation out");
-  }
   std::vector<Value> sorted = values_;
   for (const Value element : sorted) {
     if (!is_element(element)) return expected("integers and strings in a set");
@@ -465,28 +473,25 @@ bool NativeLineParser::add_element_op(Token& token) {
 // ["inc", counter, delta] or ["inc", counter, delta, result]
 bool NativeLineParser::inc_op(Token& token) {
   constexpr std::string_view kParts =
-      "[\"inc\",\"c\",1] or [\"inc\",\"c\",1,5]: a counter, an integer to add, and what it is then";
-  constexpr std::int64_t kMost = std::int64_t{1} << 59;
+      "[\"inc\",\"c\",1] or [\"inc\",\"c\",1,5]: a counter, a number to add, and what it is then";
   Value counter;
   if (!next(token)) return false;
   if (token.kind == TokenKind::Close || !name(token, counter)) return expected(kParts);
+  Decimal delta;
   if (!next(token)) return false;
-  const std::int64_t delta = token.number;
-  if (token.kind != TokenKind::Integer || delta <= -kMost || delta >= kMost) {
-    return expected(kParts);
-  }
+  if (!is_for_counter(token, delta)) return expected(kParts);
   const KeyId key = b_.key(counter);
   if (!next(token)) return false;
   if (token.kind != TokenKind::Close) {
-    const bool in_range = token.number > -kMost && token.number < kMost;
-    if (token.kind == TokenKind::Integer && in_range) {
-      b_.read(key, Value::small(token.number - delta));
+    Decimal result;
+    if (is_for_counter(token, result)) {
+      b_.read(key, b_.decimal((result - delta).text()));
     } else if (token.kind != TokenKind::Nil) {
       return expected(kParts);
     }
     if (!next(token)) return false;
   }
-  b_.inc(key, Value::small(delta));
+  b_.inc(key, b_.decimal(delta.text()));
   return token.kind == TokenKind::Close || fail("too many parts in an operation 'inc'");
 }
 

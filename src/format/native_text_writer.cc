@@ -158,15 +158,13 @@ class Writer {
 
   // Writes an operation on a counter or a set as it was in the input; false if it is none.
   bool commuting_op(const Op& op) {
-    if (op.kind == OpKind::Inc) {
-      const auto row = counter_row(h_, op.value);
-      if (!row) return false;
+    if (const auto made = incremented_row(h_, op)) {
       out_ += "[\"inc\",";
-      value(row->counter);
+      value(made->counter);
       out_ += ',';
-      out_ += std::to_string(increment(h_, op));
-    } else if (op.kind == OpKind::Add) {
-      out_ += "[\"add\"," + set_json(set_of(h_, h_.key_name(op.key))) + ',';
+      out_ += increment_text(h_, op);
+    } else if (const std::string_view grown = added_set(h_, op); !grown.empty()) {
+      out_ += "[\"add\"," + set_json(grown) + ',';
       value(op.value);
     } else if (is_predicate_read(op.kind)) {
       const PredicateRead& read = h_.predicate_read(op.id);

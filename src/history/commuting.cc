@@ -1,10 +1,13 @@
 #include "history/commuting.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/decimal.h"
 #include "history/json_text.h"
+#include "history/undone.h"
 
 namespace ouro {
 namespace {
@@ -26,19 +29,102 @@ std::optional<CounterRow> counter_row(const History& history, Value value) {
     if (history.column_name(cell.column) == kCounterColumn) out.counter = cell.value;
     if (history.column_name(cell.column) == kDeltaColumn) out.delta = cell.value;
   }
-  if (out.counter.is_unobserved() || out.delta.kind() != ValueKind::Integer) return std::nullopt;
+  if (out.counter.is_unobserved() || !is_exact_number(out.delta.kind())) return std::nullopt;
   return out;
 }
 
-std::int64_t increment(const History& history, const Op& op) {
-  const std::int64_t all = counter_row(history, op.value)->delta.number();
+namespace {
+
+bool is_hidden_key(const History& history, KeyId key) {
+  if (!key.valid() || history.key_name(key).kind() != ValueKind::Text) return false;
+  return is_hidden(history.string(history.key_name(key)));
+}
+
+}  // namespace
+
+std::optional<CounterRow> incremented_row(const History& history, const Op& op) {
+  const bool row = op.kind == OpKind::Inc || op.kind == OpKind::UndoneWrite;
+  return row && is_hidden_key(history, op.key) ? counter_row(history, op.value) : std::nullopt;
+}
+
+std::string_view added_set(const History& history, const Op& op) {
+  const bool row = op.kind == OpKind::Add || op.kind == OpKind::UndoneWrite;
+  return row ? set_of(history, history.key_name(op.key)) : std::string_view();
+}
+
+namespace {
+
+Decimal exact(const History& history, Value number) {
+  if (number.kind() == ValueKind::Integer) return number.number();
+  return Decimal::of(history.string(number));
+}
+
+}  // namespace
+
+std::string increment_text(const History& history, const Op& op) {
+  const Decimal all = exact(history, counter_row(history, op.value)->delta);
   for (OpId id = op.id; id > history.first_op(history.txn_of(op.id));) {
     const Op before = history.op(OpId{--id.value});
-    if (before.kind != op.kind || before.key != op.key) continue;
-    const auto row = counter_row(history, before.value);
-    return row ? all - row->delta.number() : all;
+    const bool row = before.kind == OpKind::Inc || is_undone(before.kind);
+    if (!row || before.key != op.key || !is_own_write(history, before, op.id)) continue;
+    const auto earlier = counter_row(history, before.value);
+    return (earlier ? all - exact(history, earlier->delta) : all).text();
   }
-  return all;
+  return all.text();
+}
+
+std::optional<std::int64_t> increment(const History& history, const Op& op) {
+  const std::string text = increment_text(history, op);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::uint32_t places_behind_point(ValueKind kind, std::string_view digits) {
+  const std::size_t point = kind == ValueKind::Decimal ? digits.find('.') : digits.npos;
+  return point == digits.npos ? 0 : static_cast<std::uint32_t>(digits.size() - point - 1);
+}
+
+std::optional<std::int64_t> in_units(Value number, std::string_view digits, std::uint32_t places) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 59;
+  constexpr std::uint32_t kMostPlaces = 18;  // With more, no number but zero is below 2^59.
+  std::string text =
+      number.kind() == ValueKind::Integer ? std::to_string(number.number()) : std::string(digits);
+  const std::uint32_t known = places_behind_point(number.kind(), text);
+  std::erase(text, '.');
+  if (places - known > kMostPlaces) return std::nullopt;
+  text.append(places - known, '0');
+  std::int64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || out <= -kMost || out >= kMost) return std::nullopt;
+  return out;
+}
+
+CounterUnits::CounterUnits(const History& history) : h_(history) {
+  for (const KeyVersion& entry : columns_of(h_).key_initial) {
+    if (const auto row = counter_row(h_, entry.value)) note(row->delta);
+  }
+  for (std::size_t i = 0; i < h_.op_count(); ++i) {
+    const Op op = h_.op(OpId{i});
+    if (is_predicate_read(op.kind)) {
+      const PredicateRead& read = h_.predicate_read(op.id);
+      if (!counter_read(h_, op.kind, read).is_null()) note(read.result);
+    } else if (const auto row = counter_row(h_, op.value)) {
+      note(row->delta);
+    }
+  }
+}
+
+void CounterUnits::note(Value number) {
+  if (number.kind() != ValueKind::Decimal) return;
+  places_ = std::max(places_, places_behind_point(number.kind(), h_.string(number)));
+}
+
+std::int64_t CounterUnits::of(Value number) const {
+  if (places_ == 0 && number.kind() == ValueKind::Integer) return number.number();
+  const bool small = number.kind() == ValueKind::Integer;
+  return in_units(number, small ? std::string_view() : h_.string(number), places_).value_or(0);
 }
 
 Value counter_read(const History& history, OpKind kind, const PredicateRead& read) {

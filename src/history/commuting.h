@@ -44,8 +44,38 @@ struct CounterRow {
 };
 [[nodiscard]] std::optional<CounterRow> counter_row(const History& history, Value value);
 
-// What an increment adds to its counter. REQUIRES: `op` is an Inc whose value is a counter_row().
-[[nodiscard]] std::int64_t increment(const History& history, const Op& op);
+// The row that an operation writes if it is an increment, and the set, as set_text(), if it adds an
+// element to one; nothing and "" otherwise. Both may have been undone.
+[[nodiscard]] std::optional<CounterRow> incremented_row(const History& history, const Op& op);
+[[nodiscard]] std::string_view added_set(const History& history, const Op& op);
+
+// What an increment adds to its counter, as decimal digits; and as a number, or nothing if it has a
+// fraction. REQUIRES: incremented_row() is something.
+[[nodiscard]] std::string increment_text(const History& history, const Op& op);
+[[nodiscard]] std::optional<std::int64_t> increment(const History& history, const Op& op);
+
+// How many digits stand behind the point of an exact number. `digits` is its History::string(), if
+// it is no Integer.
+[[nodiscard]] std::uint32_t places_behind_point(ValueKind kind, std::string_view digits);
+// The number times 10^places; nothing if the size of that is 2^59 or more. REQUIRES: it is exact,
+// and has no more places.
+[[nodiscard]] std::optional<std::int64_t> in_units(Value number, std::string_view digits,
+                                                   std::uint32_t places);
+
+// The numbers of counters as integers: all in units of the smallest place that any of them has. The
+// builder sees to it that none is too large for that.
+class CounterUnits {
+ public:
+  explicit CounterUnits(const History& history);  // O(operations).
+  // REQUIRES: the number is of a counter_row(), or the result of a read of a counter.
+  [[nodiscard]] std::int64_t of(Value number) const;
+
+ private:
+  void note(Value number);
+
+  const History& h_;
+  std::uint32_t places_ = 0;
+};
 
 // The counter that a predicate read is a read of; null if it is none.
 [[nodiscard]] Value counter_read(const History& history, OpKind kind, const PredicateRead& read);

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "history/commuting.h"
+#include "history/decimal.h"
 #include "history/json_text.h"
 #include "history/storage.h"
 
@@ -24,6 +26,7 @@ class HistoryBuilder::Lowering {
     if (counters_.empty() && sets_.empty()) return {};
     if (s_.default_initial.is_list()) return {};
     hide_from_other_reads();
+    find_places();
     for (auto& [key, counter] : counters_) {
       if (auto status = begin(key, counter); !status.ok()) return status;
     }
@@ -40,13 +43,7 @@ class HistoryBuilder::Lowering {
       for (; op < end; ++op) {
         line_ = lines.empty() ? 0 : lines[op];
         const std::uint32_t part = parts.empty() ? 0 : parts[op];
-        const bool commutes = counters_.contains(keys[op]) || sets_.contains(keys[op]);
-        if (part != 0 && commutes) {
-          return error(
-              fmt::format("{} is a {}; those in a rolled-back part are not supported, so leave the "
-                          "operation out",
-                          label(keys[op]), sets_.contains(keys[op]) ? "set" : "counter"));
-        }
+        part_ = part;
         const std::size_t first = s_.op_kind.size();
         if (auto status = rewrite(kinds[op], keys[op], values[op]); !status.ok()) return status;
         if (parts.empty()) continue;
@@ -59,6 +56,10 @@ class HistoryBuilder::Lowering {
   }
 
  private:
+  struct Share {             // One of them.
+    std::uint32_t part = 0;  // The undone part that it is in.
+    std::int64_t delta = 0;
+  };
   struct Counter {
     std::int64_t rows = 0;
     PredicateId predicate;
@@ -66,7 +67,7 @@ class HistoryBuilder::Lowering {
     // The row of the last transaction that incremented it, and what that has added so far.
     std::size_t txn = ~std::size_t{0};
     KeyId row;
-    std::int64_t delta = 0;
+    std::vector<Share> shares;  // In units of places_, as all numbers here.
   };
 
   [[nodiscard]] bool is_raw(std::size_t op, OpKind kind) const {
@@ -113,9 +114,9 @@ class HistoryBuilder::Lowering {
     const auto own = b_.interner_->initial.find(key);
     Value initial = own == b_.interner_->initial.end() ? s_.default_initial : own->second;
     if (initial.is_null()) initial = Value::small(0);
-    if (initial.kind() != ValueKind::Integer) {
-      return error(
-          fmt::format("{} is a counter, so its initial value must be an integer", label(key)));
+    if (!units(initial)) {
+      return error(fmt::format(
+          "{} is a counter, so its initial value must be a number, and not too large", label(key)));
     }
     if (sets_.contains(key)) {
       return error(
@@ -205,18 +206,64 @@ class HistoryBuilder::Lowering {
     return {};
   }
 
+  // Finds places_, the most digits behind the point that a number of a counter has.
+  void find_places() {
+    const auto note = [&](Value value) {
+      if (value.kind() != ValueKind::Decimal) return;
+      places_ = std::max(places_, places_behind_point(value.kind(), s_.string(value)));
+    };
+    note(s_.default_initial);
+    for (const auto& [key, initial] : b_.interner_->initial) {
+      if (counters_.contains(key)) note(initial);
+    }
+    for (std::size_t i = 0; i < s_.op_kind.size(); ++i) {
+      if (s_.op_value[i].kind() == ValueKind::Decimal && counters_.contains(s_.op_key[i])) {
+        note(s_.op_value[i]);
+      }
+    }
+  }
+  // An exact number as an integer; nothing if it is another value, or too large.
+  [[nodiscard]] std::optional<std::int64_t> units(Value value) const {
+    if (!is_exact_number(value.kind())) return std::nullopt;
+    if (places_ == 0 && value.kind() == ValueKind::Integer) return value.number();
+    const bool small = value.kind() == ValueKind::Integer;
+    return in_units(value, small ? std::string_view() : s_.string(value), places_);
+  }
+  // The other way round.
+  [[nodiscard]] Value number(std::int64_t units) {
+    if (places_ == 0) return Value::small(units);
+    const std::string unit = Decimal::unit(places_).text();
+    return b_.decimal((Decimal(units) * Decimal::of(unit)).text());
+  }
+  static constexpr std::int64_t kTooLarge = std::int64_t{1} << 61;
+
+  // What the transaction at hand has added to a counter, of what its part sees; nothing if that is
+  // too large.
+  [[nodiscard]] std::optional<std::int64_t> added(const Counter& counter) const {
+    std::int64_t sum = 0;
+    for (const Share& share : counter.shares) {
+      std::uint32_t part = part_;
+      while (part > share.part) part = s_.outer_part[part - 1];
+      if (part != share.part) continue;
+      sum += share.delta;  // Neither is near the end of 64 bits.
+      if (!Value::fits(sum)) return std::nullopt;
+    }
+    return sum;
+  }
+
   Status on_counter(OpKind kind, KeyId key, Counter& counter, Value value) {
     if (kind == OpKind::Inc) {
       if (counter.txn != txn_) {
         counter.row = row_key(key, counter);
         counter.txn = txn_;
-        counter.delta = 0;
+        counter.shares.clear();
       }
-      counter.delta += value.number();
-      if (!Value::fits(counter.delta)) {
-        return error(fmt::format("the increments of {} are too large", label(key)));
-      }
-      b_.add_op(OpKind::Inc, counter.row, row(key, Value::small(counter.delta)), line_);
+      counter.shares.push_back({part_, units(value).value_or(kTooLarge)});
+      const auto delta = added(counter);
+      if (!delta) return error(fmt::format("the increments of {} are too large", label(key)));
+      const Value made = row(key, number(*delta));
+      b_.add_op(part_ == 0 ? OpKind::Inc : OpKind::UndoneWrite, counter.row, made, line_);
+      if (part_ != 0) return {};
       b_.add_op(OpKind::IncMark, counter.mark, Value::small(counter.rows), line_);
       return {};
     }
@@ -227,8 +274,11 @@ class HistoryBuilder::Lowering {
                       label(key)));
     }
     if (value.is_null()) value = Value::small(0);
-    if (value.kind() != ValueKind::Integer && !value.is_unobserved()) {
-      return error(fmt::format("{} is a counter, so a read of it returns an integer", label(key)));
+    if (!value.is_unobserved() && !units(value)) {
+      return error(
+          fmt::format("{} is a counter, so a read of it returns a number, which is not too "
+                      "large",
+                      label(key)));
     }
     b_.aggregate(AggregateKind::Sum, b_.column(kDeltaColumn), counter.predicate, value, {});
     if (!s_.op_line.empty()) s_.op_line.back() = line_;
@@ -238,7 +288,7 @@ class HistoryBuilder::Lowering {
   Status on_set(OpKind kind, KeyId key, const std::string& set, Value value) {
     if (kind == OpKind::Add) {
       const std::string name = set_lower(set) + json(value);
-      b_.add_op(OpKind::Add, b_.key(name), value, line_);
+      b_.add_op(part_ == 0 ? OpKind::Add : OpKind::UndoneWrite, b_.key(name), value, line_);
       return {};
     }
     if (kind == OpKind::Read && value.is_unobserved()) return {};
@@ -276,8 +326,10 @@ class HistoryBuilder::Lowering {
   Storage& s_;
   absl::flat_hash_map<KeyId, Counter> counters_;
   absl::flat_hash_map<KeyId, std::string> sets_;  // Their set_text().
+  std::uint32_t places_ = 0;
   std::size_t txn_ = 0;
   std::uint32_t line_ = 0;
+  std::uint32_t part_ = 0;  // Of the operation at hand.
 };
 
 Status HistoryBuilder::lower() { return Lowering(*this).run(); }

@@ -1,4 +1,5 @@
-// Reads of what a part of a transaction wrote and undid again. certify/ has its own.
+// What operations see of the writes of their own transaction, also of those that were undone again.
+// certify/ has its own.
 #pragma once
 
 #include <vector>
@@ -6,6 +7,20 @@
 #include "ouro/history.h"
 
 namespace ouro {
+
+// Whether `read`, which is behind `write` in the same transaction, sees that as an own write: it
+// was not undone, or not yet.
+[[nodiscard]] inline bool is_own_write(const History& history, const Op& write, OpId read) {
+  return is_write(write.kind) || (is_undone(write.kind) && history.still_holds(write.id, read));
+}
+// The same, if its key is a register.
+[[nodiscard]] inline bool is_own_row(const History& history, const Op& write, OpId read) {
+  return is_own_write(history, write, read) && info(write.kind).model == KeyModel::Register;
+}
+// Whether a write, undone or not, leaves a row. REQUIRES: its key is a register.
+[[nodiscard]] inline bool leaves_own_row(const Op& write) {
+  return write.kind != OpKind::UndoneDelete && !info(write.kind).deletes && !write.value.is_null();
+}
 
 // The undone write that `read`, a ReadBack of `txn`, sees: the last one of its key before it that
 // was not undone yet.

@@ -137,8 +137,7 @@ std::string short_key(const History& history, KeyId key) {
   return shortened(history.key_label(key));
 }
 
-std::string assignment(const History& history, KeyId key, Value value,
-                       const Focus& focus) {
+std::string assignment(const History& history, KeyId key, Value value, const Focus& focus) {
   return fmt::format("{}={}", short_key(history, key), short_text(history, value, focus));
 }
 
@@ -156,14 +155,19 @@ std::string inc_notation(const History& history, const Op& op) {
   const auto row = counter_row(history, first.value);
   if (!row) return fmt::format("w {}", assignment(history, op.key, op.value));
   return fmt::format("inc {} {}", shortened(history.label(row->counter)),
-                     increment(history, first));
+                     increment_text(history, first));
 }
 
 }  // namespace
 
 // An undone write like the write that it would be.
 std::string undone_notation(const History& history, Op op) {
-  op.kind = op.kind == OpKind::UndoneWrite    ? OpKind::Write
+  if (const auto row = incremented_row(history, op)) {
+    return fmt::format("inc {} {} (rolled back)", shortened(history.label(row->counter)),
+                       increment_text(history, op));
+  }
+  op.kind = !added_set(history, op).empty()   ? OpKind::Add
+            : op.kind == OpKind::UndoneWrite  ? OpKind::Write
             : op.kind == OpKind::UndoneDelete ? OpKind::Delete
                                               : OpKind::Append;
   return notation(history, op) + " (rolled back)";

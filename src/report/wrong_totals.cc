@@ -35,7 +35,9 @@ std::optional<Total> conserved_total(const History& h) {
       const auto row = counter_row(h, h.op(id).value);
       if (!row || row->delta.kind() != ValueKind::Integer) return std::nullopt;
       out.counters.insert(row->counter);
-      sum += increment(h, h.op(id));
+      const auto added = increment(h, h.op(id));
+      if (!added) return std::nullopt;
+      sum += *added;
       increments = true;
     }
     if (sum != 0) return std::nullopt;

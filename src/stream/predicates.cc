@@ -5,6 +5,7 @@
 
 #include "check/timeline/rows.h"
 #include "history/access.h"
+#include "history/undone.h"
 #include "stream/batch_reader.h"
 
 namespace ouro::stream {
@@ -139,7 +140,7 @@ RowKey& Predicates::key_of(Sheet& sheet, KeyId id) {
 
 Seen Predicates::written(Sheet& sheet, const Op& op) {
   use(sheet);
-  return {table_.store().add(op.value), sheet.prints->of(op.value), leaves_row(op)};
+  return {table_.store().add(op.value), sheet.prints->of(op.value), leaves_own_row(op)};
 }
 
 void Predicates::install(TxnId txn, const Moment& commit) {
@@ -173,7 +174,7 @@ void Predicates::add_own(Sheet& sheet, TxnId txn, OpId until, Asked& asked) {
   const History& h = *sheet.history;
   for (OpId id = h.first_op(txn); id < until; ++id.value) {
     const Op op = h.op(id);
-    if (!writes_register(op.kind)) continue;
+    if (!is_own_row(h, op, until)) continue;
     const KeyId key = key_of(sheet, op.key).id;
     asked.own.push_back({key, written(sheet, op)});
   }

@@ -26,7 +26,8 @@ class ResultSets {
         own_(h_.key_count()) {
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       const Op op = h_.op(OpId{i});
-      if (info(op.kind).deletes) tombstones_.insert({op.key, op.value});
+      const bool deletes = info(op.kind).deletes || op.kind == OpKind::UndoneDelete;
+      if (deletes) tombstones_.insert({op.key, op.value});
     }
   }
 
@@ -35,17 +36,42 @@ class ResultSets {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
       if (writes_register(op.kind)) {
-        if (!own_[op.key.index()].valid()) own_keys_.push_back(op.key);
-        own_[op.key.index()] = id;
+        note(op);
+      } else if (is_predicate_read(op.kind) && h_.undone_part(id) != 0) {
+        const std::vector<KeyId> kept_keys = own_keys_;
+        const auto kept = note_undone(txn, id);
+        read(op, out);
+        for (const auto& [key, own] : kept) own_[key.index()] = own;
+        own_keys_ = kept_keys;
       } else if (is_predicate_read(op.kind)) {
         read(op, out);
       }
     }
+    forget();
+  }
+
+ private:
+  void note(const Op& write) {
+    if (!own_[write.key.index()].valid()) own_keys_.push_back(write.key);
+    own_[write.key.index()] = write.id;
+  }
+  // Notes the own writes that a read sees and that were undone later. Returns what was noted of
+  // their keys before, the last one first.
+  std::vector<std::pair<KeyId, OpId>> note_undone(TxnId txn, OpId read) {
+    std::vector<std::pair<KeyId, OpId>> before;
+    for (OpId id = h_.first_op(txn); id < read; ++id.value) {
+      const Op op = h_.op(id);
+      if (!is_undone(op.kind) || !is_own_row(h_, op, read)) continue;
+      before.emplace(before.begin(), op.key, own_[op.key.index()]);
+      note(op);
+    }
+    return before;
+  }
+  void forget() {
     for (const KeyId key : own_keys_) own_[key.index()] = OpId{};
     own_keys_.clear();
   }
 
- private:
   void read(const Op& op, std::vector<PredicateFlaw>& out) const {
     const PredicateRead& read = h_.predicate_read(op.id);
     const bool left_out = listed_ != nullptr && may_leave_out_rows(h_, op.id);
@@ -72,7 +98,7 @@ class ResultSets {
     }
     for (const KeyId key : own_keys_) {
       const Op own = h_.op(own_[key.index()]);
-      if (!info(own.kind).deletes) add({key, own.value});
+      if (leaves_own_row(own)) add({key, own.value});
     }
     if (op.kind == OpKind::Aggregate) {
       return read.result.is_unobserved() ||

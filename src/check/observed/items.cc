@@ -10,16 +10,17 @@
 #include "history/columns.h"
 #include "history/commuting.h"
 #include "history/sorted_keys.h"
+#include "history/undone.h"
 
 namespace ouro {
 // The rows of counters: one for each transaction that increments one, and one for what the counter
 // was at the start.
 class Items::Counters {
  public:
-  Counters(const History& history, Items& items) : h_(history), items_(items) {
+  Counters(const History& history, Items& items) : h_(history), items_(items), units_(history) {
     for (const KeyVersion& entry : columns_of(h_).key_initial) {
       if (const auto row = counter_row(h_, entry.value)) {
-        counters_[row->counter].initial += row->delta.number();
+        counters_[row->counter].initial += units_.of(row->delta);
       }
     }
     for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -42,17 +43,16 @@ class Items::Counters {
 
   // Adds the items of a read of a counter.
   void read(TxnId txn, OpId op, Value counter, Value result) {
-    if (result.kind() != ValueKind::Integer || h_.status(txn) == TxnStatus::Aborted) return;
+    if (!is_exact_number(result.kind()) || h_.status(txn) == TxnStatus::Aborted) return;
     const Counter& all = counters_[counter];
     CounterSum sum{.op = op,
                    .txn = txn,
                    .counter = counter,
                    .first = ItemId{items_.own_kind_.size()},
                    .end = {},
-                   .target = WideInt{result.number()} - all.initial};
-    std::int64_t own = 0;
+                   .target = WideInt{units_.of(result)} - all.initial};
+    const std::int64_t own = own_delta(txn, op, counter);
     for (const Row& row : all.rows) {
-      if (row.txn == txn && row.op < op) own = row.delta;
       if (row.txn == txn || !row.is_last) continue;
       items_.own_kind_.push_back(OpKind::CasFailed);
       items_.own_key_.push_back(row.key);
@@ -77,6 +77,17 @@ class Items::Counters {
     std::vector<Row> rows;
   };
 
+  // What the transaction itself has added to the counter when it reads it.
+  [[nodiscard]] std::int64_t own_delta(TxnId txn, OpId read, Value counter) const {
+    for (OpId id = read; id > h_.first_op(txn);) {
+      const Op op = h_.op(OpId{--id.value});
+      if (op.value.kind() != ValueKind::Row || !is_own_write(h_, op, read)) continue;
+      const auto row = counter_row(h_, op.value);
+      if (row && row->counter == counter) return units_.of(row->delta);
+    }
+    return 0;
+  }
+
   void add(TxnId txn, OpId id) {
     const Op op = h_.op(id);
     if (!ouro::is_write(op.kind) || op.value.kind() != ValueKind::Row) return;
@@ -86,23 +97,25 @@ class Items::Counters {
       items_.delta_.assign(h_.key_count(), 0);
       items_.row_writer_.assign(h_.key_count(), TxnId{});
     }
+    const std::int64_t delta = units_.of(row->delta);
     items_.row_writer_[op.key.index()] = txn;
-    items_.delta_[op.key.index()] = row->delta.number();
+    items_.delta_[op.key.index()] = delta;
     auto& rows = counters_[row->counter].rows;
     auto& shares = items_.shares_;
     if (!rows.empty() && rows.back().key == op.key) {
       rows.back().is_last = false;
       const auto known = std::find_if(shares.rbegin(), shares.rend(),
                                       [&](const CounterShare& s) { return s.row == op.key; });
-      known->delta = row->delta.number();
+      known->delta = delta;
     } else {
-      shares.push_back({row->counter, txn, op.key, row->delta.number()});
+      shares.push_back({row->counter, txn, op.key, delta});
     }
-    rows.push_back({op.key, txn, id, row->delta.number()});
+    rows.push_back({op.key, txn, id, delta});
   }
 
   const History& h_;
   Items& items_;
+  const CounterUnits units_;
   absl::flat_hash_map<Value, Counter> counters_;
 };
 
@@ -268,7 +281,7 @@ std::vector<KeyId> own_absences(const History& history, const SortedKeys& keys, 
   std::vector<KeyId> out;
   for (OpId id = history.first_op(history.txn_of(scan)); id < scan; ++id.value) {
     const Op op = history.op(id);
-    if (writes_register(op.kind) && keys.is_between(op.key, read.lower, read.upper)) {
+    if (is_own_row(history, op, scan) && keys.is_between(op.key, read.lower, read.upper)) {
       out.push_back(op.key);
     }
   }

@@ -9,6 +9,7 @@
 
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/undone.h"
 
 namespace ouro {
 
@@ -153,18 +154,20 @@ void Join::link_final_writes() {
 
 // Joins the register reads of one transaction, whose accesses are those from `first` to `end`.
 void Join::read_group(std::uint32_t first, std::uint32_t end) {
-  const Access* own = nullptr;
+  const Access* kept = nullptr;  // The last own write that was not undone.
   const Access* earlier = nullptr;
   Value earlier_value;
-  std::uint32_t seen = kNoWrite;  // The last read so far with a source.
+  std::uint32_t seen = kNoWrite;   // The last read so far with a source.
   const Access* missed = nullptr;  // A scan that did not list the key; nobody knows why.
   for (std::uint32_t i = first; i < end; ++i) {
     const Access& access = accesses_[i];
     if (access.is_write()) {
-      own = &access;
+      kept = &access;
       continue;
     }
     if (access.aborted || access.value.is_unobserved() || !access.is_read()) continue;
+    const Access* const undone = undone_own(first, i);
+    const Access* const own = undone != nullptr ? undone : kept;
     if (items_.is_untold(access.item)) {
       const bool scan = h_.op(items_.op(access.item)).kind == OpKind::Scan;
       if (scan && own == nullptr && earlier != nullptr && is_listed(earlier_value)) {
@@ -179,12 +182,13 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       open_read(i, own, earlier, earlier_value);
       if (sources_[i] > Observed::kInitial) continue;
     } else if (own != nullptr) {
-      const bool deleted = info(own->kind).deletes && items_.is_absence(access.item);
+      const bool deletes = info(own->kind).deletes || own->kind == OpKind::UndoneDelete;
+      const bool deleted = deletes && items_.is_absence(access.item);
       if (access.value == own->value || deleted) {
         sources_[i] = Observed::kOwn;
         continue;
       }
-      const std::uint32_t write = later_own(i, end);
+      const std::uint32_t write = undone != nullptr ? kNoWrite : later_own(i, end);
       const bool future = write != kNoWrite;
       find_wrong(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, access.item,
                  future ? accesses_[write].item : own->item);
@@ -209,12 +213,25 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
   }
 }
 
+// The last write of its own transaction that the read at `at` sees, and that was undone later; null
+// if there is none. The accesses of the transaction begin at `first`.
+const Access* Join::undone_own(std::uint32_t first, std::uint32_t at) const {
+  const OpId read = items_.op(accesses_[at].item);
+  if (h_.undone_part(read) == 0) return nullptr;
+  for (std::uint32_t i = at; i-- > first;) {
+    const Access& access = accesses_[i];
+    if (!is_undone(access.kind) || !h_.still_holds(items_.op(access.item), read)) continue;
+    return &access;
+  }
+  return nullptr;
+}
+
 // Whether scans list the value of the key at hand: it is a row, or a tombstone that they list.
 bool Join::is_listed(Value value) const {
   if (value.is_null()) return false;
-  return scans_list_ ||
-         std::none_of(tombstones_.begin(), tombstones_.end(),
-                      [&](std::uint32_t at) { return accesses_[at].value == value; });
+  return scans_list_ || std::none_of(tombstones_.begin(), tombstones_.end(), [&](std::uint32_t at) {
+           return accesses_[at].value == value;
+         });
 }
 
 // The value that an external read saw. An open read saw that of its source, and so did a scan that

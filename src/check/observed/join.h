@@ -58,6 +58,7 @@ class Join {
   [[nodiscard]] Possible possible_values(const Access& read);
   std::uint32_t choose(const Access& read, const Possible& possible);
   [[nodiscard]] std::uint32_t later_own(std::uint32_t at, std::uint32_t end) const;
+  [[nodiscard]] const Access* undone_own(std::uint32_t first, std::uint32_t at) const;
   bool take_said(std::uint32_t at);
   void open_read(std::uint32_t at, const Access* own, const Access* earlier, Value earlier_value);
   void untold_read(std::uint32_t at, const Access* own);

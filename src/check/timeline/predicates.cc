@@ -9,6 +9,7 @@
 #include "check/timeline/rows.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/undone.h"
 
 namespace ouro {
 namespace {
@@ -40,7 +41,7 @@ class PredicateReplay {
  private:
   void write(const Op& op) {
     if (!rows_.has(op.key)) return;
-    rows_.set(op.key, {op.value, leaves_row(op)});
+    rows_.set(op.key, {op.value, leaves_own_row(op)});
   }
   void write_all(TxnId txn) {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
@@ -55,13 +56,35 @@ class PredicateReplay {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
       if (is_predicate_read(op.kind)) {
-        if (id.index() % parts_ == part_) judge(txn, op, now);
-      } else if (is_write(op.kind) && rows_.has(op.key)) {
-        undo_.push_back({op.key, rows_.row(op.key)});
-        write(op);
+        if (id.index() % parts_ == part_) judge_in_part(txn, op, now);
+      } else if (is_write(op.kind)) {
+        write_for_now(op);
       }
     }
-    for (; !undo_.empty(); undo_.pop_back()) rows_.set(undo_.back().first, undo_.back().second);
+    take_back(0);
+  }
+
+  void write_for_now(const Op& op) {
+    if (!rows_.has(op.key)) return;
+    undo_.push_back({op.key, rows_.row(op.key)});
+    write(op);
+  }
+  // Undoes own writes, until only the first `left` are left.
+  void take_back(std::size_t left) {
+    for (; undo_.size() > left; undo_.pop_back()) {
+      rows_.set(undo_.back().first, undo_.back().second);
+    }
+  }
+
+  // Judges a read with what its part of the transaction wrote before it, if that was undone later.
+  void judge_in_part(TxnId txn, const Op& op, std::uint32_t now) {
+    const std::size_t kept = undo_.size();
+    for (OpId id = h_.first_op(txn); h_.undone_part(op.id) != 0 && id < op.id; ++id.value) {
+      const Op own = h_.op(id);
+      if (is_undone(own.kind) && is_own_row(h_, own, op.id)) write_for_now(own);
+    }
+    judge(txn, op, now);
+    take_back(kept);
   }
 
   void judge(TxnId txn, const Op& op, std::uint32_t now) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "check/versions/row_versions.h"
@@ -13,14 +14,6 @@
 
 namespace ouro {
 namespace {
-
-Error unclear(const History& history, const VersionSetFindings& findings) {
-  return error_at(
-      history, findings.unclear,
-      fmt::format("the version set does not say which absence of {} the read saw: it was absent "
-                  "more than once; give every delete a value of its own, and list it",
-                  history.key_label(findings.unclear_key)));
-}
 
 // Checks that the version order of every key is the order of its commit timestamps. Otherwise they
 // do not say which versions `read`, which has no version set, saw.
@@ -65,6 +58,17 @@ void PredicateReads::find_reads(const Observed& observed) {
   }
 }
 
+// Moves reads, which are sorted, from with_set_ to unplaced_.
+void PredicateReads::add_unclear(std::span<const OpId> unclear) {
+  const auto is_unclear = [&](const Seen& seen) {
+    return std::binary_search(unclear.begin(), unclear.end(), seen.op);
+  };
+  std::copy_if(with_set_.begin(), with_set_.end(), std::back_inserter(unplaced_), is_unclear);
+  unclear_count_ = std::erase_if(with_set_, is_unclear);
+  std::sort(unplaced_.begin(), unplaced_.end(),
+            [](const Seen& a, const Seen& b) { return a.op < b.op; });
+}
+
 Result<PredicateReads> PredicateReads::read(const Observed& observed, SnapshotAt at,
                                             const Budget& budget, unsigned threads,
                                             const Positions* order) {
@@ -81,7 +85,7 @@ Result<PredicateReads> PredicateReads::read(const Observed& observed, SnapshotAt
   }
   VersionSetFindings found =
       judge_version_sets(observed, *rows, at, out.with_set_, budget, threads);
-  if (found.unclear.valid()) return unclear(h, found);
+  out.add_unclear(found.unclear);
   out.links_ = std::move(found.links);
   out.flaws_ = std::move(found.flaws);
   if (!out.with_start_.empty()) {

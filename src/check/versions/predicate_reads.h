@@ -30,11 +30,10 @@ class PredicateReads {
  public:
   // The predicate reads of transactions that take part, as far as it is known what they saw: by a
   // version set, or, by their start timestamp, what was committed at the moment `at`. The error is
-  // a row whose version order contradicts the timestamps, where some read needs it; or a row that
-  // was absent more than once, where a read does not say which absence it saw. If the version order
-  // of some row is not complete, it is taken from `order`; without one, partial() is that row, and
-  // nothing else is known. An exhausted budget leaves stopped() true and the rest meaningless.
-  // REQUIRES: `observed` is by version orders and did not stop.
+  // a row whose version order contradicts the timestamps, where some read needs it. If the version
+  // order of some row is not complete, it is taken from `order`; without one, partial() is that
+  // row, and nothing else is known. An exhausted budget leaves stopped() true and the rest
+  // meaningless. REQUIRES: `observed` is by version orders and did not stop.
   static Result<PredicateReads> read(const Observed& observed, SnapshotAt at, const Budget& budget,
                                      unsigned threads, const Positions* order = nullptr);
 
@@ -75,18 +74,23 @@ class PredicateReads {
     TxnId txn;
     OpId op;
   };
-  // Reads of which the history does not say what they saw (unplaced_reads.h); nothing else here is
-  // about them.
+  // Reads of which the history does not say what they saw (unplaced_reads.h), or of which the
+  // version set does not say which of several versions of a row (listed_versions.h); nothing else
+  // here but flaws() is about them.
   [[nodiscard]] std::span<const Seen> unplaced() const { return unplaced_; }
+  // How many of them have a version set.
+  [[nodiscard]] std::size_t unclear_count() const { return unclear_count_; }
   // REQUIRES: !empty().
   [[nodiscard]] const RowVersions& rows() const { return *rows_; }
 
  private:
   void find_reads(const Observed& observed);
+  void add_unclear(std::span<const OpId> unclear);
 
   std::vector<Seen> with_set_;    // Reads with a version set.
   std::vector<Seen> with_start_;  // Reads without, but with a start timestamp.
-  std::vector<Seen> unplaced_;    // Reads without either.
+  std::vector<Seen> unplaced_;    // Reads without either, or whose version set is unclear.
+  std::size_t unclear_count_ = 0;
   // All edges of with_set_, but those that follow from others by version orders.
   std::vector<PredicateEdge> links_;
   std::vector<PredicateFlaw> flaws_;

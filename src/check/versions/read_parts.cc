@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "history/access.h"
+#include "history/undone.h"
 
 namespace ouro {
 
@@ -11,7 +12,7 @@ OwnWrites written_before(const History& h, OpId op) {
   const OpId first = h.first_op(h.txn_of(op));
   for (OpId id = op; id > first;) {
     const Op own = h.op(OpId{--id.value});
-    if (writes_register(own.kind)) out.emplace_back(own.key, own.id);
+    if (is_own_row(h, own, op)) out.emplace_back(own.key, own.id);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -36,7 +37,7 @@ std::vector<KeyPart> own_parts(const History& h, OpId op, const OwnWrites& own) 
     const Op last = h.op(write);
     const bool returned = std::any_of(rows.begin(), rows.end(),
                                       [&](const KeyVersion& row) { return row.key == last.key; });
-    if (returned || !leaves_row(last)) continue;
+    if (returned || !leaves_own_row(last)) continue;
     out.push_back({key, row_part(h, read, {last.key, last.value})});
   }
   return out;

@@ -12,19 +12,32 @@ namespace {
 // Whether a step belongs to a complete order that the history states.
 bool is_next(const VersionStep& step) { return step.adjacent && !step.read.valid(); }
 
+// The last writes of a key by those who take part.
+std::vector<ItemId> final_writes(const Observed& observed, KeyId key) {
+  std::vector<ItemId> out;
+  for (const ItemId item : observed.items_of(key)) {
+    const bool last = observed.items().is_write(item) && observed.final(item);
+    if (last && observed.counted(observed.txn(item))) out.push_back(item);
+  }
+  return out;
+}
+
 }  // namespace
+
+bool RowVersions::has_order(const Observed& observed, KeyId key) {
+  const auto steps = observed.version_steps(key);
+  return std::any_of(steps.begin(), steps.end(), is_next);
+}
 
 KeyId RowVersions::missing_order(const Observed& observed) {
   const std::vector<bool> lists = list_keys(observed.history());
   for (std::size_t k = 0; k < observed.history().key_count(); ++k) {
     const KeyId key{k};
-    const auto steps = observed.version_steps(key);
-    if (std::any_of(steps.begin(), steps.end(), is_next)) continue;
-    const auto items = observed.items_of(key);
-    const bool written = std::any_of(items.begin(), items.end(), [&](ItemId item) {
-      return observed.items().is_write(item) && observed.counted(observed.txn(item));
-    });
-    if (written && !lists[k]) return key;
+    if (has_order(observed, key)) continue;
+    const std::vector<ItemId> writes = final_writes(observed, key);
+    // No read asks for the marks of increments.
+    const bool mark = !writes.empty() && observed.items().kind(writes[0]) == OpKind::IncMark;
+    if (!lists[k] && !mark && writes.size() > 1) return key;
   }
   return {};
 }
@@ -53,11 +66,15 @@ void RowVersions::add_key(const Observed& observed, KeyId key, const Positions* 
   for (const VersionStep& step : observed.version_steps(key)) {
     if (is_next(step)) writes.push_back(final_write(observed, observed.txn(step.to), key));
   }
-  if (writes.empty() && order != nullptr) {
-    for (const ItemId item : observed.items_of(key)) {
-      const bool last = observed.items().is_write(item) && observed.final(item);
-      if (last && observed.counted(observed.txn(item))) writes.push_back(item);
-    }
+  if (writes.empty()) {
+    writes = final_writes(observed, key);
+    const auto commit = [&](ItemId write) {
+      return h_.commit_ts(observed.txn(write)).value_or(kNoTimestamp);
+    };
+    std::stable_sort(writes.begin(), writes.end(),
+                     [&](ItemId a, ItemId b) { return commit(a) < commit(b); });
+  }
+  if (order != nullptr && !has_order(observed, key)) {
     std::sort(writes.begin(), writes.end(), [&](ItemId a, ItemId b) {
       return order->commit[observed.txn(a).index()] < order->commit[observed.txn(b).index()];
     });
@@ -75,7 +92,8 @@ void RowVersions::add_version(KeyId key, const Version& version) {
     std::uint32_t& absent = absent_[key.index()];
     absent = absent == kNone ? position : kSeveral;
   } else {
-    position_.try_emplace({key, version.value}, position);
+    const auto [at, added] = position_.try_emplace({key, version.value}, position);
+    if (!added) at->second = kSeveral;
   }
   if (version.write.valid()) write_position_[version.write.index()] = position;
   versions_.push_back(version);
@@ -132,8 +150,8 @@ RowVersions::Within RowVersions::within(PredicateId predicate) const {
              .entries = indexed.value_or(std::span<const Indexes::Entry>())};
   for (auto key = first; key != end; ++key) out.versions += of(*key).size();
   out.by_index = indexed && out.entries.size() < out.versions;
-  out.certain = out.by_index && bounds_suffice(h_, predicate, all) &&
-                indexes_.only_integers(all[0].column);
+  out.certain =
+      out.by_index && bounds_suffice(h_, predicate, all) && indexes_.only_integers(all[0].column);
   return out;
 }
 

@@ -33,9 +33,11 @@ class RowVersions {
   // REQUIRES: the version order of every key that somebody wrote is known (missing_order()), or
   // there is an `order`, which keeps what is known.
   explicit RowVersions(const Observed& observed, const Positions* order = nullptr);
-  // A key that has writers but no complete version order; invalid if there is none. Lists are no
-  // rows, and need none.
+  // A key that has several writers but no complete version order; invalid if there is none. Lists
+  // are no rows, and need none.
   [[nodiscard]] static KeyId missing_order(const Observed& observed);
+  // Whether a complete version order of the key is known, which has a version.
+  [[nodiscard]] static bool has_order(const Observed& observed, KeyId key);
 
   // The versions of a key, oldest first; the initial one has position zero. A list has none.
   [[nodiscard]] std::span<const Version> of(KeyId key) const {
@@ -43,7 +45,7 @@ class RowVersions {
                                         first_[key.index() + 1] - first_[key.index()]);
   }
   // The position of `value` among the versions of `key`; kNone if it is none of them, kSeveral if
-  // it is null and the key was absent more than once.
+  // several are.
   [[nodiscard]] std::uint32_t position(KeyId key, Value value) const;
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::uint32_t kSeveral = 0xfffffffe;
@@ -112,8 +114,8 @@ class RowVersions {
   std::vector<Version> versions_;
   std::vector<KeyId> keys_;                                               // Sorted by name.
   std::vector<std::uint32_t> write_position_;                             // By item.
-  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Null is in absent_.
-  std::vector<std::uint32_t> absent_;  // By key: position of null.
+  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // See position().
+  std::vector<std::uint32_t> absent_;  // By key: the same of null.
   Indexes indexes_;                    // Of rows that are there.
 };
 

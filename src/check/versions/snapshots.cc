@@ -10,6 +10,7 @@
 #include "check/predicates/aggregate.h"
 #include "check/timeline/rows.h"
 #include "history/access.h"
+#include "history/undone.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -56,9 +57,9 @@ class Results {
   void judge(const PredicateReads::Seen& seen, std::vector<PredicateFlaw>& out) {
     for (OpId id = h_.first_op(seen.txn); id < seen.op; ++id.value) {
       const Op op = h_.op(id);
-      if (!is_write(op.kind) || !rows_.has(op.key)) continue;
+      if (!is_own_row(h_, op, seen.op) || !rows_.has(op.key)) continue;
       undo_.emplace_back(op.key, rows_.row(op.key));
-      rows_.set(op.key, {op.value, leaves_row(op)});
+      rows_.set(op.key, {op.value, leaves_own_row(op)});
     }
     const Op op = h_.op(seen.op);
     const PredicateRead& read = h_.predicate_read(op.id);
@@ -203,7 +204,7 @@ class SnapshotEdges {
   [[nodiscard]] bool wrote_before(const PredicateReads::Seen& read, KeyId key) const {
     for (OpId id = h_.first_op(read.txn); id < read.op; ++id.value) {
       const Op op = h_.op(id);
-      if (is_write(op.kind) && op.key == key) return true;
+      if (op.key == key && is_own_write(h_, op, read.op)) return true;
     }
     return false;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/predicates/possible_result.h"
+#include "check/versions/listed_versions.h"
 #include "check/versions/read_parts.h"
 #include "history/access.h"
 
@@ -15,11 +16,15 @@ bool UnplacedReads::is_own(const Asked& asked, KeyId key, std::uint32_t position
   return write.valid() && o_.txn(write) == asked.seen.txn;
 }
 
+bool UnplacedReads::is_hidden(const Asked& asked, const Row& row, std::uint32_t position) const {
+  return row.listed.empty() ? is_own(asked, row.key, position) : !row.listed[position];
+}
+
 std::vector<RowVersions::Part> UnplacedReads::parts(const Asked& asked, const Row& row,
                                                     Interval within) const {
   std::vector<Part> out;
   for (std::uint32_t i = within.first; i <= within.last; ++i) {
-    if (is_own(asked, row.key, i)) continue;
+    if (is_hidden(asked, row, i)) continue;
     const Part one = rows_.part(*asked.read, {row.key, i});
     if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
   }
@@ -70,7 +75,9 @@ UnplacedReads::Asked UnplacedReads::ask(const PredicateReads::Seen& seen,
   for (const KeyId key : keys) {
     if (std::binary_search(settled.begin(), settled.end(), key)) continue;
     const auto last = static_cast<std::uint32_t>(rows_.of(key).size() - 1);
-    asked.rows.push_back({key, {0, last}, 0});
+    asked.rows.push_back({key, {0, last}, 0, {}});
+    if (!asked.read->has_version_set) continue;
+    asked.rows.back().listed = listed_versions(o_, rows_, seen.op, key);
   }
   for (const Sight& sight : sights) {
     if (sight.read != seen.op) continue;
@@ -95,28 +102,30 @@ void UnplacedReads::find_held(const Positions& positions, Asked& asked) const {
 
 // ---- edges ----
 
-void UnplacedReads::follow(const Asked& asked, KeyId key, std::uint32_t position,
+void UnplacedReads::follow(const Asked& asked, const Row& row, std::uint32_t position,
                            std::vector<PredicateEdge>& out) const {
-  const auto versions = rows_.of(key);
-  while (position < versions.size() && is_own(asked, key, position)) ++position;
+  const auto versions = rows_.of(row.key);
+  while (position < versions.size() && is_hidden(asked, row, position)) ++position;
   if (position == 0 || position >= versions.size()) return;
   out.push_back({asked.seen.txn, asked.seen.op, versions[position].write, false});
 }
 
-void UnplacedReads::precede(const Asked& asked, KeyId key, std::uint32_t position,
+void UnplacedReads::precede(const Asked& asked, const Row& row, std::uint32_t position,
                             std::vector<PredicateEdge>& out) const {
-  const auto versions = rows_.of(key);
+  const auto versions = rows_.of(row.key);
+  while (!row.listed.empty() && position > 0 && !row.listed[position - 1]) --position;
   // If the transaction itself overwrote it, it must have done so before whoever came next.
-  if (position >= versions.size() || is_own(asked, key, position)) return;
+  if (position >= versions.size() || is_own(asked, row.key, position)) return;
   out.push_back({asked.seen.txn, asked.seen.op, versions[position].write, true});
 }
 
 // The interval without the versions at its ends that a select cannot have seen.
 UnplacedReads::Interval UnplacedReads::narrowed(const Asked& asked, const Row& row) const {
   Interval out = row.known;
-  if (h_.op(asked.seen.op).kind != OpKind::Select) return out;
+  const bool select = h_.op(asked.seen.op).kind == OpKind::Select;
+  if (!select && row.listed.empty()) return out;
   const auto wrong = [&](std::uint32_t i) {
-    return is_own(asked, row.key, i) || rows_.part(*asked.read, {row.key, i}).counts;
+    return is_hidden(asked, row, i) || (select && rows_.part(*asked.read, {row.key, i}).counts);
   };
   while (out.first < out.last && wrong(out.first)) ++out.first;
   while (out.first < out.last && wrong(out.last)) --out.last;
@@ -133,9 +142,9 @@ std::vector<PredicateEdge> UnplacedReads::edges_of(std::span<const Sight> sights
     const Asked asked = ask({h_.txn_of(sights[i].read), sights[i].read}, sights);
     for (const Row& row : asked.rows) {
       const Interval seen = narrowed(asked, row);
-      if (row.known.first > 0) follow(asked, row.key, seen.first, out);
+      if (row.known.first > 0) follow(asked, row, seen.first, out);
       if (row.known.last + 1 < rows_.of(row.key).size()) {
-        precede(asked, row.key, seen.last + 1, out);
+        precede(asked, row, seen.last + 1, out);
       }
     }
   }
@@ -155,7 +164,7 @@ void UnplacedReads::at_begin(const Asked& asked, const Positions& positions, Fin
     const Row& row = asked.rows[i];
     const Part now = rows_.part(*asked.read, {row.key, row.held});
     const auto same = [&](std::uint32_t at) {
-      return !is_own(asked, row.key, at) && rows_.part(*asked.read, {row.key, at}) == now;
+      return !is_hidden(asked, row, at) && rows_.part(*asked.read, {row.key, at}) == now;
     };
     Interval run{row.held, row.held};
     while (run.first > row.known.first && same(run.first - 1)) --run.first;
@@ -169,8 +178,8 @@ void UnplacedReads::at_begin(const Asked& asked, const Positions& positions, Fin
     }
     const bool earlier = before && possible_with(asked, i, {row.known.first, run.first - 1});
     const bool later = behind && possible_with(asked, i, {run.last + 1, row.known.last});
-    if (!earlier) follow(asked, row.key, run.last + 1, out.edges);
-    if (!later) precede(asked, row.key, run.first, out.edges);
+    if (!earlier) follow(asked, row, run.last + 1, out.edges);
+    if (!later) precede(asked, row, run.first, out.edges);
     if (!earlier || !later) continue;
     const auto commit = [&](std::uint32_t at) {
       return positions.commit[o_.txn(rows_.of(row.key)[at].write).index()];
@@ -188,8 +197,9 @@ void UnplacedReads::until_begin(const Asked& asked, Finding& out) const {
     const Row& row = asked.rows[i];
     if (row.known.last <= row.held) continue;
     if (!possible_with(asked, i, {row.known.first, row.held})) {
-      const Interval rest = narrowed(asked, {row.key, {row.held + 1, row.known.last}, row.held});
-      follow(asked, row.key, rest.first, out.edges);
+      const Interval later{row.held + 1, row.known.last};
+      const Interval rest = narrowed(asked, {row.key, later, row.held, row.listed});
+      follow(asked, row, rest.first, out.edges);
     } else if (possible_with(asked, i, {row.held + 1, row.known.last})) {
       open.push_back({asked.seen.op, row.key, row.held + 1, true});
     }
@@ -244,15 +254,19 @@ UnplacedReads::Certain UnplacedReads::certain(const Budget& budget) const {
     for (std::size_t i = 0; i < asked.rows.size(); ++i) {
       const Row& row = asked.rows[i];
       Interval may = narrowed(asked, row);
-      if (parts(asked, row, may).size() > 1) out.open = seen.op;
+      bool open = parts(asked, row, may).size() > 1;
+      for (std::uint32_t at = may.first; at <= may.last && !row.listed.empty(); ++at) {
+        open |= !row.listed[at];
+      }
+      if (open) out.open = seen.op;
       if (!select && asked.rows.size() <= kMostRows) {
         while (may.first < may.last && !possible_with(asked, i, {0, may.first})) ++may.first;
         while (may.first < may.last && !possible_with(asked, i, {may.last, row.known.last})) {
           --may.last;
         }
       }
-      follow(asked, row.key, may.first, out.edges);
-      precede(asked, row.key, may.last + 1, out.edges);
+      follow(asked, row, may.first, out.edges);
+      precede(asked, row, may.last + 1, out.edges);
     }
   }
   return out;

@@ -1,5 +1,6 @@
 // Predicate reads of which the history does not say what they saw: they have no version set, and
-// their transaction has no start timestamp.
+// their transaction has no start timestamp; or several versions of a row have the value that their
+// version set lists (listed_versions.h).
 //
 // Such a read saw some version of every row, and together these gave what it returned: of a row
 // that a select did not return a version that does not match, of an aggregate any versions that
@@ -79,8 +80,9 @@ class UnplacedReads {
   // What a read may have seen of a row that it neither wrote before nor returned.
   struct Row {
     KeyId key;
-    Interval known;          // By the sights.
-    std::uint32_t held = 0;  // The version that the order has when the transaction begins.
+    Interval known;                 // By the sights.
+    std::uint32_t held = 0;         // The version that the order has when the transaction begins.
+    std::vector<bool> listed = {};  // listed_versions(); empty: there is no version set.
   };
   struct Asked {
     PredicateReads::Seen seen;
@@ -101,11 +103,13 @@ class UnplacedReads {
   [[nodiscard]] std::vector<Part> parts(const Asked& asked, const Row& row, Interval within) const;
   // Whether the transaction itself wrote that version, so that the read cannot have seen it.
   [[nodiscard]] bool is_own(const Asked& asked, KeyId key, std::uint32_t position) const;
+  // Whether the read cannot have seen that version, for that reason or by its version set.
+  [[nodiscard]] bool is_hidden(const Asked& asked, const Row& row, std::uint32_t position) const;
   void at_begin(const Asked& asked, const Positions& positions, Finding& out) const;
   void until_begin(const Asked& asked, Finding& out) const;
-  void follow(const Asked& asked, KeyId key, std::uint32_t position,
+  void follow(const Asked& asked, const Row& row, std::uint32_t position,
               std::vector<PredicateEdge>& out) const;
-  void precede(const Asked& asked, KeyId key, std::uint32_t position,
+  void precede(const Asked& asked, const Row& row, std::uint32_t position,
                std::vector<PredicateEdge>& out) const;
   [[nodiscard]] Interval narrowed(const Asked& asked, const Row& row) const;
 

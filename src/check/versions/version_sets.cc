@@ -4,6 +4,8 @@
 #include <atomic>
 
 #include "base/parallel.h"
+#include "check/versions/listed_versions.h"
+#include "history/undone.h"
 
 namespace ouro {
 namespace {
@@ -23,6 +25,21 @@ class VersionSetReader {
 
   void read(const PredicateReads::Seen& seen, VersionSetFindings& findings) {
     findings_ = &findings;
+    const std::size_t links_before = findings.links.size();
+    unclear_ = false;
+    judge(seen);
+    if (!unclear_) return;
+    findings.unclear.push_back(seen.op);
+    for (std::size_t i = links_before; i < findings.links.size(); ++i) {
+      const PredicateEdge& link = findings.links[i];
+      (link.overwrites ? preceded_ : followed_)[o_.txn(link.write).index()] = TxnId{};
+    }
+    findings.links.resize(links_before);
+  }
+
+ private:
+  void judge(const PredicateReads::Seen& seen) {
+    VersionSetFindings& findings = *findings_;
     const PredicateRead& read = h_.predicate_read(seen.op);
     note_own(seen.txn, seen.op);
     if (read.has_version_set) {
@@ -44,7 +61,6 @@ class VersionSetReader {
     }
   }
 
- private:
   struct Seen {
     OpId read;  // The read that saw `position`.
     std::uint32_t position = 0;
@@ -56,7 +72,7 @@ class VersionSetReader {
     own_.clear();
     for (OpId id = h_.first_op(txn); id < read; ++id.value) {
       const Op op = h_.op(id);
-      if (is_write(op.kind)) own_.push_back(op);
+      if (is_own_write(h_, op, read)) own_.push_back(op);
     }
     std::stable_sort(own_.begin(), own_.end(),
                      [](const Op& a, const Op& b) { return a.key < b.key; });
@@ -88,7 +104,9 @@ class VersionSetReader {
       const std::uint32_t position = rows_.position(version.key, version.value);
       if (version.value.is_null()) continue;  // The same as not listed.
       seen_[version.key.index()] = {id, 0};   // Replaced below if it is right.
-      if (position == RowVersions::kNone) {
+      if (position == RowVersions::kSeveral) {
+        seen_[version.key.index()].position = place(id, version.key, version.value);
+      } else if (position == RowVersions::kNone) {
         if (!returned(read, version.key)) flaw_of(txn, id, version);
       } else if (const ItemId write = rows_.of(version.key)[position].write;
                  write.valid() && o_.txn(write) == txn) {
@@ -97,6 +115,14 @@ class VersionSetReader {
         seen_[version.key.index()] = {id, position};
       }
     }
+  }
+
+  // The position of the version that the read saw, if several have the value that the version set
+  // lists, or null if it lists none; kSeveral if that does not say which.
+  [[nodiscard]] std::uint32_t place(OpId id, KeyId key, Value listed) {
+    findings_->looked_at += rows_.of(key).size();
+    const std::uint32_t only = only_place(listed_versions(o_, rows_, id, key, listed));
+    return only == RowVersions::kNone ? 0 : only;
   }
 
   // Whether the read returned a row of `key`. Then that is judged as a read of the key, elsewhere.
@@ -111,16 +137,22 @@ class VersionSetReader {
     if (rows_.of(version.key).empty()) return;  // A list.
     AnomalyKind kind = AnomalyKind::ThinAirRead;
     ItemId write;
+    bool unknown = false;  // Whether a transaction wrote it that may take part.
     for (const ItemId item : o_.items_of(version.key)) {
       if (!o_.items().is_write(item) || o_.items().value(item) != version.value) continue;
       const TxnId writer = o_.txn(item);
       const bool aborted = h_.status(writer) == TxnStatus::Aborted;
+      unknown |= !aborted && !o_.counted(writer) && o_.final(item);
       if (!aborted && !o_.counted(writer)) continue;
       if (aborted && write.valid()) continue;
       write = item;
       kind = aborted         ? AnomalyKind::AbortedRead
              : writer == txn ? AnomalyKind::FutureRead
                              : AnomalyKind::IntermediateRead;
+    }
+    if (unknown && !write.valid() && !RowVersions::has_order(o_, version.key)) {
+      unclear_ = true;
+      return;
     }
     flaw(kind, id, write);
   }
@@ -133,25 +165,27 @@ class VersionSetReader {
   // unclear.
   [[nodiscard]] std::uint32_t position(TxnId txn, OpId id, KeyId key) {
     if (!h_.predicate_read(id).has_version_set) return position_in_snapshot(key);
-    const Seen& seen = seen_[key.index()];
-    if (seen.read == id) return seen.position;
-    const std::uint32_t absent = rows_.position(key, Value::null());
-    if (absent == RowVersions::kNone) {
-      // It is not listed, so it was absent; but it never was.
-      flaw_of(txn, id, {key, Value::null()});
-      return 0;
+    Seen& seen = seen_[key.index()];
+    if (seen.read != id) {
+      const std::uint32_t absent = rows_.position(key, Value::null());
+      if (absent == RowVersions::kNone) {
+        // It is not listed, so it was absent; but it never was.
+        flaw_of(txn, id, {key, Value::null()});
+        return 0;
+      }
+      const bool several = absent == RowVersions::kSeveral;
+      seen = {id, several ? place(id, key, Value::null()) : absent};
     }
-    if (absent != RowVersions::kSeveral) return absent;
-    if (!findings_->unclear.valid()) {
-      findings_->unclear = id;
-      findings_->unclear_key = key;
-    }
+    if (seen.position != RowVersions::kSeveral) return seen.position;
+    unclear_ = true;
     return 0;
   }
 
-  // Whether position() would report something.
+  // Whether position() would report something, or may find that it is unclear.
   [[nodiscard]] bool is_unclear(OpId id, KeyId key) const {
-    if (!h_.predicate_read(id).has_version_set || seen_[key.index()].read == id) return false;
+    if (!h_.predicate_read(id).has_version_set) return false;
+    const Seen& seen = seen_[key.index()];
+    if (seen.read == id) return seen.position == RowVersions::kSeveral;
     const std::uint32_t absent = rows_.position(key, Value::null());
     return absent == RowVersions::kSeveral || absent == RowVersions::kNone;
   }
@@ -252,6 +286,7 @@ class VersionSetReader {
   const EdgesKept kept_;
   Moment snapshot_;  // Of the read at hand, if it has no version set.
   VersionSetFindings* findings_ = nullptr;
+  bool unclear_ = false;            // Whether the version set of the read at hand is.
   std::vector<Seen> seen_;          // By key: what the version set of a read lists.
   std::vector<TxnId> followed_;     // By writer: the last reader with an edge from it.
   std::vector<TxnId> preceded_;     // By writer: the last reader with an edge to it.
@@ -288,10 +323,7 @@ VersionSetFindings judge_version_sets(const Observed& observed, const RowVersion
     all.links.insert(all.links.end(), part.links.begin(), part.links.end());
     std::move(part.flaws.begin(), part.flaws.end(), std::back_inserter(all.flaws));
     all.looked_at += part.looked_at;
-    if (!all.unclear.valid()) {
-      all.unclear = part.unclear;
-      all.unclear_key = part.unclear_key;
-    }
+    all.unclear.insert(all.unclear.end(), part.unclear.begin(), part.unclear.end());
     part = {};
   }
   constexpr std::uint64_t kStepsPerVersion = 3;

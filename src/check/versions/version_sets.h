@@ -21,10 +21,9 @@ struct VersionSetFindings {
   // EdgesKept::OfTxns, of several edges between two transactions one of each kind.
   std::vector<PredicateEdge> links;
   std::vector<PredicateFlaw> flaws;
-  // The first read that found a row absent which was absent more than once, and the row; invalid if
-  // there is none.
-  OpId unclear;
-  KeyId unclear_key;
+  // The reads, sorted, whose version set does not say which of several versions of a row they saw
+  // (listed_versions.h). They have no links.
+  std::vector<OpId> unclear;
   std::uint64_t looked_at = 0;  // How many versions were looked at.
 };
 
