@@ -67,9 +67,11 @@ std::string short_row(const History& history, Value value, std::span<const Colum
   std::string whole = history.text(value);
   if (whole.size() <= kLongText) return whole;
   std::vector<Cell> cells(history.row(value).begin(), history.row(value).end());
-  std::stable_partition(cells.begin(), cells.end(), [&](const Cell& cell) {
-    return std::find(matter.begin(), matter.end(), cell.column) != matter.end();
-  });
+  const auto rank = [&](const Cell& cell) {
+    return std::find(matter.begin(), matter.end(), cell.column) - matter.begin();
+  };
+  std::stable_sort(cells.begin(), cells.end(),
+                   [&](const Cell& one, const Cell& other) { return rank(one) < rank(other); });
   std::string out = "{";
   std::size_t shown = 0;
   for (; shown < cells.size(); ++shown) {
@@ -137,8 +139,7 @@ std::string short_key(const History& history, KeyId key) {
   return shortened(history.key_label(key));
 }
 
-std::string assignment(const History& history, KeyId key, Value value,
-                       const Focus& focus) {
+std::string assignment(const History& history, KeyId key, Value value, const Focus& focus) {
   return fmt::format("{}={}", short_key(history, key), short_text(history, value, focus));
 }
 

@@ -33,6 +33,23 @@ std::string Narrator::written_by(OpId write) const {
                 : who + ", of which no commit is known";
 }
 
+// ", which T2 wrote and committed at 17": where a read has what it returned from, `source` if that
+// is known. `due`: the write that it should have seen.
+std::string Narrator::returned_from(const Op& read, OpId source, OpId due) const {
+  const TxnId reader = history_.txn_of(read.id);
+  for (OpId id = read.id; id < history_.end_op(reader); ++id.value) {
+    const Op own = history_.op(id);
+    if (is_write(own.kind) && own.key == read.key && own.value == read.value) {
+      return ", which it wrote only later";
+    }
+  }
+  if (!source.valid()) return {};
+  const TxnId writer = history_.txn_of(source);
+  const bool intermediate = due.valid() && history_.txn_of(due) == writer && source < due;
+  return intermediate ? fmt::format(", which {} wrote and then overwrote itself", label(writer))
+                      : ", " + written_by(source);
+}
+
 std::string Narrator::mismatch_sentence() const {
   const Op read = history_.op(story_.shown_by.front());
   const std::string key = short_key(history_, read.key);
@@ -60,8 +77,7 @@ std::string Narrator::mismatch_sentence() const {
   }
   return fmt::format("{} read {}{}; but by its timestamp it should have read {}={}{}.",
                      label(history_.txn_of(read.id)), assigned(read.key, read.value),
-                     source.valid() ? ", " + written_by(source) : "", key, shown(story_.expected),
-                     from);
+                     returned_from(read, source, expected), key, shown(story_.expected), from);
 }
 
 // "T3's scan k..l (2 rows) missed k3={"price":7}, which T2 wrote and committed at 4, before T3
@@ -84,9 +100,8 @@ std::string Narrator::rows_sentence() const {
     return fmt::format("{} returned {}, which by {} it should not.", whose,
                        assigned(row.key, row.value), by);
   }
-  const OpId write =
-      story_.shown_by.size() > 1 ? story_.shown_by[1]
-                                 : write_of_row(history_, ops_, rows.missed.front());
+  const OpId write = story_.shown_by.size() > 1 ? story_.shown_by[1]
+                                                : write_of_row(history_, ops_, rows.missed.front());
   const std::size_t more = rows.missed.size() - 1;
   const std::string others = more > 0 ? fmt::format("; and {}", counted(more, "more row")) : "";
   if (!write.valid()) {
@@ -103,8 +118,8 @@ std::string Narrator::rows_sentence() const {
                        label(history_.txn_of(read)), read_phrase(read, row.key), by, what,
                        whose_row, others);
   }
-  return fmt::format("{} missed {}, {}; by {} it should have found it{}.", whose, what,
-                     whose_row, by, others);
+  return fmt::format("{} missed {}, {}; by {} it should have found it{}.", whose, what, whose_row,
+                     by, others);
 }
 
 std::string Narrator::missing_sentence() const {
@@ -139,12 +154,11 @@ std::string Narrator::real_time_reason(TxnId earlier, TxnId later) const {
   const std::int64_t invoked = history_.invoked(later).value_or(0);
   const bool whole = completed && history_.invoked(later) && *completed < invoked;
   const std::string asked =
-      committing && !whole
-          ? fmt::format("{} asked for its commit at {}", label(later), *committing)
-          : fmt::format("{} was invoked at {}", label(later), invoked);
+      committing && !whole ? fmt::format("{} asked for its commit at {}", label(later), *committing)
+                           : fmt::format("{} was invoked at {}", label(later), invoked);
   const bool done = whole || (completed && committing && *completed < *committing) || !began;
-  return done ? fmt::format("{} completed at {}, before {}", label(earlier),
-                            completed.value_or(0), asked)
+  return done ? fmt::format("{} completed at {}, before {}", label(earlier), completed.value_or(0),
+                            asked)
               : fmt::format("{} had begun at {}, before {}", label(earlier), *began, asked);
 }
 
