@@ -14,6 +14,7 @@ EVALUATION_ARGS ?=
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
         test-go test-java test-jepsen test-spark test-exec-drivers test-kafka test-web \
+        test-tidb test-dolt \
         build static deb wheel bench bench-table evaluation format site web zoo \
         install asan tsan fuzz clean
 
@@ -93,6 +94,14 @@ test-kafka: ## 'ouro serve --kafka' with a real broker that is killed (needs Jav
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target ouro
 	@scripts/test-kafka
+
+test-tidb: ## 'ouro run' and 'ouro hermitage' on a TiDB built from Go's proxy (half an hour of processor time)
+test-dolt: ## the same on a Dolt
+test-tidb test-dolt:
+	@$(SETUP) build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target ouro
+	@scripts/test-go-servers $(@:test-%=%)
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench

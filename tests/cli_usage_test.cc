@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -38,6 +39,21 @@ TEST(UsageTest, HelpIsACommandToo) {
   EXPECT_EQ(ouro({"help", "xyz"}).err, "ouro: unknown command 'xyz'; see 'ouro help'\n");
 }
 
+TEST(UsageTest, ShortHelpFitsAScreen) {
+  constexpr std::ptrdiff_t kLines = 24;
+  const auto lines_of = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_LE(lines_of(ouro({"help"}).out), kLines);
+  for (const char* name :
+       {"run", "hermitage", "driver-test", "serve", "tap", "check", "explain", "certify", "stats",
+        "lint", "levels", "formats", "convert", "generate", "bench", "shard"}) {
+    const Ran ran = ouro({name, "-h"});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_LE(lines_of(ran.out), kLines) << name;
+  }
+}
+
 TEST(UsageTest, WhatIsMisspeltIsCorrected) {
   EXPECT_EQ(ouro({"chek", kHoldingFile}).err,
             "ouro: unknown command 'chek'; did you mean 'check'?\n");
@@ -71,8 +87,8 @@ TEST(UsageTest, LimitsAreForReadingToo) {
   for (const auto& [limit, reason] :
        {Case{{"--time-limit", "0.05"}, "time limit of 0.05 s reached"},
         Case{{"--memory-limit", "1"}, "memory limit of 1 MB reached"}}) {
-    std::vector<std::string> arguments{kOuroBinary, "check",   "-l",  "ra", "-",
-                                       kHoldingFile, "--junit", junit};
+    std::vector<std::string> arguments{kOuroBinary, "check",      "-l",      "ra",
+                                       "-",         kHoldingFile, "--junit", junit};
     arguments.insert(arguments.end(), limit.begin(), limit.end());
     Program program(arguments);
     program.write_input("{\"session\":\"a\",\"ops\":[[\"w\",\"x\",1]]}\n");

@@ -89,7 +89,7 @@ TEST(ExamineTest, TheVerdictComesFirst) {
     const Examination out = examined(history, options);
     EXPECT_THAT(describe(history, out, {.name = "h"}), StartsWith(begun));
     EXPECT_EQ(begun, level == Level::Si ? "h: VIOLATED si" : "h: holds causal\n");
-    EXPECT_GT(out.telling_seconds, 0);
+    EXPECT_GT(telling_seconds(out.effort), 0);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <barrier>
 #include <filesystem>
 #include <thread>
@@ -94,7 +95,9 @@ TEST_F(ExecTest, TimestampsOfTheDriverAreRecorded) {
 // machine is.
 std::chrono::milliseconds patience_for(std::string_view driver) {
   const bool silent = driver.find("silent") != driver.npos || driver.find("half ") != driver.npos ||
-                      driver.find("sleep") != driver.npos;
+                      driver.find("sleep") != driver.npos || driver.find("late ") != driver.npos ||
+                      driver.find("lie ") != driver.npos || driver.find("deaf") != driver.npos ||
+                      driver.find("stop ") != driver.npos || driver.find("drip") != driver.npos;
   return silent ? 2s : 120s;
 }
 
@@ -104,7 +107,10 @@ TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
       "silent txn",     "exit txn",      "kill commit",    "kill-after commit",
       "kill-after txn", "nonsense op 9", "half commit",    "half-exit txn",
       "huge op 9",      "wrong-id txn",  "no-outcome txn", "wrong-result op 9",
-      "too-few txn",    "too-many txn",  "twice txn",      "two-outcomes txn"};
+      "too-few txn",    "too-many txn",  "twice txn",      "two-outcomes txn",
+      "late txn",       "late commit",   "late-lie txn",   "deaf commit",
+      "stop txn",       "flood txn",     "drip txn",       "blank txn",
+      "deep txn",       "orphan txn"};
   for (const char* fault : faults) {
     SCOPED_TRACE(fault);
     RunOptions asked = options(bad(fault), WorkloadKind::General, 12);
@@ -114,6 +120,38 @@ TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
     EXPECT_GT(report_.end.committed, 0u);
     EXPECT_LT(report_.end.committed, 12u);
   }
+}
+
+// However it comes.
+TEST_F(ExecTest, AGoodAnswerIsTaken) {
+  for (const char* how : {"complains txn", "long txn", "pieces txn 0"}) {
+    RunOptions asked = options(bad(how), WorkloadKind::General, 12);
+    asked.workload.sessions = 1;
+    asked.patience = patience_for(how);
+    expect_holds(asked);
+    EXPECT_EQ(report_.end.committed, 12u) << how;
+  }
+}
+
+// The only process is there but does nothing. A run that only a number of transactions ends must
+// not wait for ever.
+TEST_F(ExecTest, ADriverThatStopsForGoodEndsTheRun) {
+  RunOptions asked = options(bad("stop txn 9 --threads"), WorkloadKind::General, 1'000'000);
+  asked.seconds = 0;
+  asked.patience = 500ms;
+  const auto report = run(asked);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().what, HasSubstr("it did not answer in time"));
+}
+
+TEST_F(ExecTest, AnInterruptEndsTheWaitForADriver) {
+  std::atomic<bool> stop{true};
+  RunOptions asked = options(bad("silent setup 1"), WorkloadKind::General, 10);
+  asked.stop = &stop;
+  asked.patience = 100'000s;
+  const auto report = run(asked);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().what, HasSubstr("setup: interrupted"));
 }
 
 TEST_F(ExecTest, ALostAnswerMakesAnUnknownTransaction) {

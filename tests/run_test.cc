@@ -612,19 +612,24 @@ std::uint64_t size_of(const std::string& path) {
   return problem ? 0 : size;
 }
 
-// However suddenly the process dies, the history is whole and right.
+// However suddenly the process dies, the history is whole and right, and nothing else is left.
 TEST_F(RunTest, AKilledRunLeavesAHistoryThatHolds) {
   for (int round = 0; round < 5; ++round) {
     const std::string file = path("killed.jsonl");
     fs::remove(file);
-    Program program({kOuroBinary, "run", "sim:strict-serializable", "--seconds", "600", "--keys",
-                     "10", "--ops", "4", "-o", file});
+    const std::string temporary_files = path("temporary");
+    fs::create_directories(temporary_files);
+    Program program({"/usr/bin/env", "TMPDIR=" + temporary_files, kOuroBinary, "run",
+                     "sim:strict-serializable", "--seconds", "600", "--keys", "10", "--ops", "4",
+                     "-o", file});
     for (int i = 0; i < 60'000 && size_of(file) < 100'000; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     program.send(SIGKILL);
     EXPECT_EQ(program.wait().status, 128 + SIGKILL);
-    // The undertaker has written everything when its end of our pipe is closed, which wait() saw.
+    // The processes that outlived it have done everything when their ends of our pipe are closed,
+    // which wait() saw.
+    EXPECT_TRUE(fs::is_empty(temporary_files));
     const auto history = read_history(file);
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     EXPECT_GT(history->txn_count(), 500u);

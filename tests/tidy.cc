@@ -36,8 +36,8 @@ const std::vector<Room>& house() {
       {"shard", {"stream", "report", "format"}},
       {"c", {"format"}},
       {"workload", {"history"}, Part::Around},
-      {"db", {"format"}, Part::Around},
       {"net", {"base"}, Part::Around},
+      {"db", {"format", "net"}, Part::Around},
       {"run", {"workload", "db", "format", "net"}, Part::Around},
       {"serve", {"stream", "report", "format", "net"}, Part::Around},
       {"kafka", {"serve", "shard"}, Part::Around},
@@ -583,10 +583,12 @@ Ratchet parse_ratchet(std::string_view text, Complaints& complaints) {
       ratchet.functions[path + ' ' + name] = lines;
     } else if (kind == "example" && !path.empty()) {
       ratchet.examples.push_back(path);
+    } else if (kind == "tested" && words >> name) {
+      ratchet.tested[path] = name;
     } else {
       complaints.push_back(complain("tests/tidy_ratchet.txt", number,
-                                    "expected 'file PATH LINES', 'function PATH NAME LINES' or "
-                                    "'example PATH'"));
+                                    "expected 'file PATH LINES', 'function PATH NAME LINES', "
+                                    "'example PATH' or 'tested PATH TEST'"));
     }
   }
   return ratchet;

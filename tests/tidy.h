@@ -89,17 +89,24 @@ struct Sizes {
 void measure(std::string_view path, std::string_view text, Sizes& sizes);
 
 // What may stay although the rules forbid it, as tests/tidy_ratchet.txt lists it: a line
-// "file PATH LINES", "function PATH NAME LINES" or "example PATH". Only ever made shorter.
+// "file PATH LINES", "function PATH NAME LINES", "example PATH" or "tested PATH TEST". Only ever
+// made shorter.
 struct Ratchet {
   std::map<std::string, int> files;
   std::map<std::string, int> functions;
-  std::vector<std::string> examples;  // Public headers whose example is not compiled.
+  std::vector<std::string> examples;          // Public headers whose example is not compiled.
+  std::map<std::string, std::string> tested;  // By source: which other source's test tests it.
 };
 [[nodiscard]] Ratchet parse_ratchet(std::string_view text, Complaints& complaints);
 
 // Nothing is longer than the limit, or than the ratchet says; and no entry of the ratchet allows
 // more than there is.
 [[nodiscard]] Complaints check_sizes(const Sizes& sizes, const Ratchet& ratchet);
+
+// Every source x.cc of check/ and certify/ has x_test.cc beside it, or an entry of the ratchet that
+// says whose test in the same folder tests it; and there is no other such entry.
+[[nodiscard]] Complaints check_tests_beside(std::span<const Source> sources,
+                                            const Ratchet& ratchet);
 
 // The file that `header` says its example is built from, "tests/example_x.cc"; empty if it shows
 // no example.

@@ -126,6 +126,13 @@ TEST(TidyTest, FilesAndFunctionsAreShortOrShrinking) {
   EXPECT_TRUE(too_long.empty()) << all(too_long);
 }
 
+TEST(TidyTest, EnginesAndTheirJudgesHaveTestsBesideThem) {
+  Complaints complaints;
+  const Ratchet ratchet = parse_ratchet(slurp(kRoot / "tests/tidy_ratchet.txt"), complaints);
+  const Complaints missing = check_tests_beside(sources(), ratchet);
+  EXPECT_TRUE(missing.empty()) << all(missing);
+}
+
 TEST(TidyTest, ExamplesInPublicHeadersAreCompiledCode) {
   Complaints complaints;
   const Ratchet ratchet = parse_ratchet(slurp(kRoot / "tests/tidy_ratchet.txt"), complaints);
@@ -507,11 +514,28 @@ TEST(TidyRatchetTest, AnEntryThatAllowsTooMuchIsRefused) {
               ElementsAre(HasSubstr("not needed any more")));
 }
 
+TEST(TidyBesideTest, ASourceWithoutATestIsFoundUnlessAnotherTestHasIt) {
+  const std::vector<Source> sources = {{"src/check/x.cc", ""},           {"src/check/y.cc", ""},
+                                       {"src/check/y_test.cc", ""},      {"src/check/z.h", ""},
+                                       {"src/check/y_benchmark.cc", ""}, {"src/base/w.cc", ""}};
+  EXPECT_THAT(check_tests_beside(sources, {}),
+              ElementsAre("src/check/x.cc:1: error: it has no test beside it, x_test.cc"));
+  const auto with = [&](std::string path, std::string test) {
+    return check_tests_beside(
+        sources, {.tested = {{"src/check/x.cc", "y_test.cc"}, {std::move(path), std::move(test)}}});
+  };
+  EXPECT_THAT(with("src/check/x.cc", ""), IsEmpty());
+  EXPECT_THAT(with("src/check/y.cc", "y_test.cc"), ElementsAre(HasSubstr("not needed any more")));
+  EXPECT_THAT(with("src/check/v.cc", "y_test.cc"), ElementsAre(HasSubstr("not needed any more")));
+  EXPECT_THAT(check_tests_beside(sources, {.tested = {{"src/check/x.cc", "v_test.cc"}}}),
+              ElementsAre(HasSubstr("there is no v_test.cc beside src/check/x.cc")));
+}
+
 TEST(TidyRatchetTest, AnUnreadableEntryIsNamed) {
   Complaints complaints;
-  (void)parse_ratchet("file src/a.cc\nfunction a 3\nexample\nexample include/ouro/x.h\n",
+  (void)parse_ratchet("file src/a.cc\nfunction a 3\nexample\nexample include/ouro/x.h\ntested a\n",
                       complaints);
-  EXPECT_THAT(complaints, SizeIs(3));
+  EXPECT_THAT(complaints, SizeIs(4));
 }
 
 TEST(TidyExampleTest, TheExampleMustBeThereWordByWord) {

@@ -110,14 +110,14 @@ class YamlReader {
     if (out.member(name) != nullptr) fail(fmt::format("'{}' twice", name));
     const std::size_t start = text.find_first_not_of(' ', colon + 1);
     if (start != std::string::npos) {
-      out.members.emplace_back(name, value(text.substr(start), indent));
+      out.members.push_back({name, value(text.substr(start), indent)});
       return;
     }
     ++at_;
     skip_empty();
     const bool list = at_line().indent == indent && at_line().text.starts_with("- ");
     if (at_line().indent <= indent && !list) fail(fmt::format("'{}' has no value", name));
-    out.members.emplace_back(name, block(at_line().indent));
+    out.members.push_back({name, block(at_line().indent)});
   }
 
   // Where a name ends that has a value; npos if the text is no member.
@@ -193,7 +193,7 @@ class YamlReader {
       }
       Yaml value = flow(rest, true);
       if (close == '}') {
-        out.members.emplace_back(name, std::move(value));
+        out.members.push_back({name, std::move(value)});
       } else {
         out.items.push_back(std::move(value));
       }
@@ -211,8 +211,8 @@ class YamlReader {
 
 const Yaml* Yaml::member(std::string_view name) const {
   const auto at = std::find_if(members.begin(), members.end(),
-                               [&](const auto& each) { return each.first == name; });
-  return at == members.end() ? nullptr : &at->second;
+                               [&](const auto& each) { return each.name == name; });
+  return at == members.end() ? nullptr : &at->value;
 }
 
 Yaml parse_yaml(std::string_view text) { return YamlReader(text).document(); }

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace ouro {
@@ -13,11 +12,17 @@ struct Yaml {
   enum class Kind { Text, Map, List };
   Kind kind = Kind::Text;
   std::string text;
-  std::vector<std::pair<std::string, Yaml>> members;  // Of a Map.
-  std::vector<Yaml> items;                            // Of a List.
+  struct Member;
+  std::vector<Member> members;  // Of a Map.
+  std::vector<Yaml> items;      // Of a List.
 
   // Null if there is none, or this is no map.
   [[nodiscard]] const Yaml* member(std::string_view name) const;
+};
+
+struct Yaml::Member {
+  std::string name;
+  Yaml value;
 };
 
 // Throws std::invalid_argument, which names the line.

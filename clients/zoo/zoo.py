@@ -179,11 +179,15 @@ def shown(words, work):
     return text.replace(str(work) + "/", "").replace(str(ROOT) + "/", "")
 
 
+# On a busy machine a driver that is a program takes a while to start.
+PATIENCE = {"run": ["--patience", "60"], "hermitage": []}
+
+
 def play(case, ouro, runs, work):
     """Runs a case; whether it turned out as it should."""
     said = []
     for _ in range(runs):
-        ran = subprocess.run([ouro, *case.words], capture_output=True, text=True,
+        ran = subprocess.run([ouro, *case.words, *PATIENCE[case.words[0]]], capture_output=True, text=True,
                              env={**os.environ, **case.environment})
         said.append(verdict(ran))
         print(f"{case.database}: {said[-1]}", file=sys.stderr, flush=True)

@@ -25,7 +25,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ouro/asked_levels.h"
 #include "ouro/check.h"
+#include "ouro/examine.h"
 #include "ouro/explain.h"
 #include "ouro/format.h"
 #include "ouro/history.h"
@@ -79,6 +81,27 @@ struct AskedModels {
 // it is undecided.
 [[nodiscard]] Outcome outcome_of_model(const History& history, const ElleReport& report,
                                        std::string_view model);
+
+// Levels to check, by names with commas between them among which models may be: those that were
+// named, and of the others those that tell most of the models and that the evidence can decide.
+struct LevelsAndModels {
+  AskedLevels asked;
+  std::vector<Level> named;              // Of these levels, those that must hold.
+  std::vector<std::string_view> models;  // As AskedModels::models.
+};
+// The error is a name that is neither, as parse_levels() says.
+[[nodiscard]] Result<LevelsAndModels> parse_levels_and_models(std::string_view names,
+                                                              Evidence evidence);
+
+// What may be expected of a history besides levels and anomalies.
+struct MoreExpected {
+  std::span<const std::string_view> models = {};  // That take_models() took, and that must hold.
+  bool negative_balances = false;                 // Accounts of a bank may be overdrawn.
+  std::optional<std::int64_t> total_amount = {};  // What accounts of a bank must hold together.
+};
+// Adds to Examination::met whether `expected` is met. Cost: that of outcome_of_model() for each
+// model, and of total_of_accounts() if there is a total.
+void expect_more(const History& history, const MoreExpected& expected, Examination& examination);
 
 // What the accounts of a history of Jepsen's bank hold together: transfers leave that as it was at
 // the start. Nothing if it is another history, or that is not known. Cost: linear.

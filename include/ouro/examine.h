@@ -92,11 +92,15 @@ struct Examination {
   // is told first of a level does not depend on what else is reported.
   std::vector<Explanation> explanations;
   std::optional<ExpectationMet> met;  // Whether the expectation was met, if there was one.
-  double check_seconds = 0;           // How long the stage Checking took,
-  double telling_seconds = 0;         // and how long all others took.
+  double check_seconds = 0;           // How long the stage Checking took, by the wall clock.
   // What Checking took, in its parts; and how long courtesies and explanations did.
   Effort effort;
 };
+
+// How long everything behind the check took: courtesies and explanations.
+[[nodiscard]] inline double telling_seconds(const Effort& effort) {
+  return effort.seconds_of(Stage::Others) + effort.seconds_of(Stage::Explain);
+}
 
 // The outcome of all: ExpectationMet::outcome if something was expected, else the worst verdict
 // (Violated, then Undecided, then Holds).

@@ -50,13 +50,13 @@ struct ReportOptions {
   };
   std::optional<Whole> whole;
   std::span<const SegmentVerdict> segments;  // CheckedSegments::segments, if it was checked so.
-  // How long reading took, if it is to be told; how long checking took; and all else, which is to
-  // explain and to ask about other levels.
+  // How long reading took, if it is to be told; and how long checking took.
   std::optional<double> load_seconds;
   std::optional<double> check_seconds;
-  std::optional<double> telling_seconds;
   std::optional<Outcome> observed;  // Examination::observed, if known.
-  const Effort* effort = nullptr;   // What the check took, for JSON. Null: is not told.
+  // What the check took, for JSON, and all else beside it: to explain and to ask about other
+  // levels. Null: is not told.
+  const Effort* effort = nullptr;
 };
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal". If the
@@ -83,8 +83,8 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options);
 
-// The same for what examine() found. Explanations, others, observed, check_seconds,
-// telling_seconds and effort are taken from the examination, not from the options.
+// The same for what examine() found. Explanations, others, observed, check_seconds
+// and effort are taken from the examination, not from the options.
 [[nodiscard]] std::string headline(const History& history, const Examination& examination,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, const Examination& examination,

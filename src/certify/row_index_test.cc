@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "certify/differences.h"
 #include "certify/orders.h"
 #include "certify/predicate_reads.h"
 #include "certify/rows.h"
@@ -166,26 +165,6 @@ TEST(RowIndexTest, SelectsWhatAScanOfAllRowsSelects) {
   }
   EXPECT_GT(covered, 5'000);
   EXPECT_GT(narrow, 2'000);
-}
-
-TEST(DifferencesTest, FindsAllAndOnlyThose) {
-  std::mt19937_64 random(1);
-  for (int round = 0; round < 2'000; ++round) {
-    std::vector<std::uint32_t> times(random() % 40);
-    for (auto& time : times) time = static_cast<std::uint32_t>(random() % 20);
-    const Differences differences(times);
-    const auto place = static_cast<std::uint32_t>(random() % (times.size() + 1));
-    const auto time = static_cast<std::uint32_t>(random() % 21);
-    std::vector<std::uint32_t> wanted;
-    for (std::uint32_t i = 0; i < times.size(); ++i) {
-      if ((i < place) == (times[i] >= time)) wanted.push_back(i);
-    }
-    std::vector<std::uint32_t> found;
-    ASSERT_TRUE(differences.find(place, time, wanted.size(), found)) << "round " << round;
-    ASSERT_EQ(found, wanted) << "round " << round;
-    found.clear();
-    ASSERT_EQ(wanted.empty() || !differences.find(place, time, wanted.size() - 1, found), true);
-  }
 }
 
 // ---- links and orders ----

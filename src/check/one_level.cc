@@ -24,6 +24,12 @@
 namespace ouro {
 namespace {
 
+// How the reasons begin that name a limit.
+constexpr std::string_view kInterrupted = "interrupted";
+constexpr std::string_view kMemoryLimit = "memory limit";
+constexpr std::string_view kWorkLimit = "work limit";
+constexpr std::string_view kTimeLimit = "time limit";
+
 // Adds those of `more` that are missing to `edges`, which stay sorted by reader. Returns whether
 // any were missing.
 bool merge_edges(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
@@ -353,14 +359,21 @@ Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level
 }
 
 std::string stop_reason(const Budget& budget, const CheckOptions& options) {
-  if (budget.was_cancelled()) return "interrupted";
+  if (budget.was_cancelled()) return std::string(kInterrupted);
   if (budget.out_of_memory()) {
-    return fmt::format("memory limit of {} MB reached", options.memory_limit / 1'000'000);
+    return fmt::format("{} of {} MB reached", kMemoryLimit, options.memory_limit / 1'000'000);
   }
   // What is not exhausted did not afford what was left to do.
-  if (budget.out_of_work() || !budget.exhausted()) return "work limit reached";
-  return fmt::format("time limit of {} s reached",
+  if (budget.out_of_work() || !budget.exhausted()) return fmt::format("{} reached", kWorkLimit);
+  return fmt::format("{} of {} s reached", kTimeLimit,
                      static_cast<double>(options.time_limit.count()) / 1000);
+}
+
+Limit limit_named(std::string_view reason) {
+  if (reason == kInterrupted) return Limit::Cancelled;
+  if (reason.starts_with(kMemoryLimit)) return Limit::Memory;
+  if (reason.starts_with(kWorkLimit)) return Limit::Work;
+  return reason.starts_with(kTimeLimit) ? Limit::Time : Limit::None;
 }
 
 }  // namespace ouro

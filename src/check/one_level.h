@@ -2,7 +2,9 @@
 // written).
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/budget.h"
 #include "check/observed/observed.h"
@@ -33,5 +35,8 @@ namespace ouro {
 // Why a check ended without an answer, for Verdict::reason. REQUIRES: the budget is exhausted, or
 // did not afford what was left to do.
 [[nodiscard]] std::string stop_reason(const Budget& budget, const CheckOptions& options);
+// Which limit that names. None: the reason is another one.
+enum class Limit : std::uint8_t { None, Cancelled, Memory, Work, Time };
+[[nodiscard]] Limit limit_named(std::string_view reason);
 
 }  // namespace ouro

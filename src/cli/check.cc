@@ -17,36 +17,21 @@
 namespace ouro::cli {
 namespace {
 
-// What parse_levels() says; if that is an error, complains and returns nothing.
-std::optional<AskedLevels> levels_of(const std::string& names, Evidence evidence) {
-  auto levels = parse_levels(names, evidence);
-  if (levels.ok()) return *std::move(levels);
-  fail(levels.error());
-  return std::nullopt;
-}
-
-// Reads --level, or what stands for it. Elle's models that are none of our levels go into
-// `flags.models`; the levels that tell of them are checked, too, but only those that were named
-// must hold. If something is wrong, complains and returns nothing.
+// Reads --level, or what stands for it. Elle's models go into `flags.models`; with some, only the
+// levels that were named are expected to hold. If something is wrong, complains and returns
+// nothing.
 std::optional<AskedLevels> levels_and_models(CheckFlags& flags, Expectation& expected,
                                              Evidence evidence) {
-  AskedModels asked = take_models(levels_asked(flags, expected));
-  flags.models = asked.models;
-  if (asked.models.empty()) return levels_of(asked.others, evidence);
-  AskedLevels out;
-  if (!asked.others.empty()) {
-    auto named = levels_of(asked.others, evidence);
-    if (!named) return std::nullopt;
-    out = *std::move(named);
+  auto asked = parse_levels_and_models(levels_asked(flags, expected), evidence);
+  if (!asked.ok()) {
+    fail(asked.error());
+    return std::nullopt;
   }
-  if (expected.empty()) {
-    for (const Level level : out.levels) expected.levels.emplace_back(level, Outcome::Holds);
+  flags.models = asked->models;
+  if (!flags.models.empty() && expected.empty()) {
+    for (const Level level : asked->named) expected.levels.emplace_back(level, Outcome::Holds);
   }
-  for (const Level level : asked.levels) {
-    const bool there = std::find(out.levels.begin(), out.levels.end(), level) != out.levels.end();
-    if (!there && decidable(level, evidence)) out.levels.push_back(level);
-  }
-  return out;
+  return std::move(asked->asked);
 }
 
 // Whether the stage does something that was not asked for, but is good to know.
@@ -157,8 +142,11 @@ class Checker {
     auto examined = examine_watched(history, report, begun);
     if (!examined.ok()) return refuse(path, examined.error());
     const int certified = write_certificates(history, *examined);
-    answer_models(history, *examined);
-    answer_bank(history, *examined);
+    expect_more(history,
+                {.models = flags_.models,
+                 .negative_balances = flags_.negative_balances,
+                 .total_amount = flags_.total_amount},
+                *examined);
     print_examination(path, history, *examined, report, lines.get(), begun);
     forms_.add({.name = name,
                 .history = &history,
@@ -184,46 +172,6 @@ class Checker {
     print_examination(path, nothing, out, report, nullptr, {});
     forms_.add({.name = report.name, .history = &nothing, .verdicts = out.verdicts});
     return status_of(std::string(report.name), out);
-  }
-
-  // Adds what is known of Elle's models to what was expected.
-  void answer_models(const History& history, Examination& examined) const {
-    if (flags_.models.empty()) return;
-    ExpectationMet met = examined.met.value_or(ExpectationMet{});
-    for (const std::string_view model : flags_.models) {
-      const Outcome outcome = outcome_of_model(history, elle_report(examined, nullptr), model);
-      if (outcome == Outcome::Holds) continue;
-      met.complaints.push_back(
-          fmt::format("{} is {}", model,
-                      outcome == Outcome::Violated
-                          ? "violated"
-                          : "undecided: no level that implies it holds, and nothing that was found "
-                            "rules it out"));
-      if (met.outcome != Outcome::Violated) met.outcome = outcome;
-    }
-    examined.met = std::move(met);
-  }
-
-  // What is said of the balances of a bank is more than a level says.
-  void answer_bank(const History& history, Examination& examined) const {
-    if (flags_.negative_balances) {
-      for (auto* verdicts : {&examined.verdicts, &examined.others}) {
-        for (Verdict& verdict : *verdicts) {
-          std::erase_if(verdict.left_out,
-                        [](const LeftOut& left) { return left.kind == LeftOutKind::Balances; });
-        }
-      }
-    }
-    const auto total = flags_.total_amount ? total_of_accounts(history) : std::nullopt;
-    if (!total || *total == *flags_.total_amount) return;
-    const Outcome before = outcome(examined);
-    if (!examined.met) examined.met.emplace();
-    examined.met->outcome = Outcome::Violated;
-    if (before == Outcome::Violated && examined.met->complaints.empty()) {
-      examined.met->complaints.emplace_back("a level is violated");
-    }
-    examined.met->complaints.push_back(
-        fmt::format("the accounts hold {} together, expected {}", *total, *flags_.total_amount));
   }
 
   static ElleReport elle_report(const Examination& examined, const RecordedLines* lines) {
@@ -504,7 +452,10 @@ int run_check(CheckFlags& flags) {
 
 bool can_check(const std::string& level, const std::string& evidence) {
   const auto kind = parse_evidence(evidence);
-  return kind && levels_of(level, *kind);
+  if (!kind) return false;
+  const auto levels = parse_levels(level, *kind);
+  if (!levels.ok()) fail(levels.error());
+  return levels.ok();
 }
 
 void add_check(CLI::App& root, Commands& commands) {

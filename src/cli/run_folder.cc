@@ -170,7 +170,7 @@ Status RunFolder::make(const std::string& path) {
   if (path.empty()) {
     path_ = new_temporary_folder();
     made_ = !path_.empty();
-    if (made_) return {};
+    if (made_) return guard_.watch(path_.string());
     return folder_error("",
                         fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
   }
@@ -181,7 +181,7 @@ Status RunFolder::make(const std::string& path) {
   if (error) return folder_error(path, "cannot look into this folder: " + error.message());
   if (!empty) return folder_error(path, "is not empty; name a new folder for what a run leaves");
   path_ = path;
-  return {};
+  return made_ ? guard_.watch(fs::absolute(path, error).string()) : Status{};
 }
 
 Status RunFolder::keep(const std::string& history, std::string_view about) {

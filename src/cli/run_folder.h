@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/folder_guard.h"
 #include "ouro/result.h"
 
 namespace ouro::cli {
@@ -21,7 +22,8 @@ class RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   // Makes the folder `path`, or one with a new name in $TMPDIR if `path` is empty. It is an error
-  // if there is something in it.
+  // if there is something in it. If this process is killed, a folder that was made for it, and in
+  // which nothing is, does not stay.
   Status make(const std::string& path);
   // Writes `about` and the command that this process was started with, without passwords, into the
   // folder; and, if the history was recorded elsewhere, links it here.
@@ -36,6 +38,7 @@ class RunFolder {
   std::filesystem::path path_;
   bool made_ = false;  // Whether the folder is new.
   bool kept_ = false;
+  FolderGuard guard_;
 };
 
 // `arguments` as a line that a shell understands. Of addresses like "postgres://user:password@host"

@@ -74,9 +74,9 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags, Detail detail) {
   app.add_option("--keys", flags.keys, "keys [100, or as the workload needs]")->type_name("N");
   part("--read-share", options.read_share, "of operations, those that read [0.5]");
   part("--rmw-share", options.rmw_share, "of writes, those that read first [0]");
-  app.add_option("--key-choice", flags.key_choice, "how keys are picked [uniform]")
-      ->type_name("uniform|zipf|hotspot")
-      ->check(one_of({"uniform", "zipf", "hotspot"}));
+  rare(app.add_option("--key-choice", flags.key_choice, "how keys are picked [uniform]")
+           ->type_name("uniform|zipf|hotspot")
+           ->check(one_of({"uniform", "zipf", "hotspot"})));
   rare(app.add_option("--zipf-theta", options.zipf_theta, "skew of zipf [0.99]")
            ->type_name("X")
            ->check(number_at_least_zero()));

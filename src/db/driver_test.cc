@@ -335,6 +335,8 @@ TEST(DriversTest, OnlyOptimisticTransactionsOfTiDbPromiseSnapshots) {
   EXPECT_THAT(open_text("tidb://h/t?txn_mode=x").error().what,
               HasSubstr("it can be optimistic, pessimistic"));
   EXPECT_THAT(open_text("mysql://h/t?txn_mode=optimistic").error().what, HasSubstr("only tidb://"));
+  EXPECT_THAT(open_text("mysql://h/t?status=10080").error().what, HasSubstr("only tidb://"));
+  EXPECT_THAT(open_text("tidb://h/t?status=x").error().what, HasSubstr("'x' is no number"));
 }
 
 // Runs ask before they connect whether a service can be fed.
@@ -387,9 +389,7 @@ TEST(DriversTest, FoldersOfOthersAreLeftAlone) {
     }
 
     std::ofstream(base / "000012.notes") << "data";
-    const auto files = [&] {
-      return std::distance(fs::recursive_directory_iterator(base), {});
-    };
+    const auto files = [&] { return std::distance(fs::recursive_directory_iterator(base), {}); };
     const auto before = files();
     const Status kept = (*open_text(scheme + ":" + base.string()))->prepare({});
     ASSERT_FALSE(kept.ok());
@@ -444,8 +444,8 @@ TEST(DriversTest, SilentServersAreGivenUpAndSignalsObeyed) {
        {std::pair("postgres", kWithPostgres), std::pair("mysql", kWithMariadb)}) {
     if (!built) continue;
     EXPECT_THAT(said_of_silence(scheme, server, &stop), HasSubstr("interrupted"));
-    waiting.push_back(std::async(std::launch::async, said_of_silence, scheme, std::cref(server),
-                                 nullptr));
+    waiting.push_back(
+        std::async(std::launch::async, said_of_silence, scheme, std::cref(server), nullptr));
   }
   for (auto& said : waiting) EXPECT_THAT(said.get(), HasSubstr("no answer in time"));
 }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -108,8 +109,9 @@ class ExecCommits {
 
 // Asks for something that has no result, before the clients run.
 Status demand(ExecChild& child, const std::string& command, std::string_view what,
-              const std::string& members, std::chrono::milliseconds patience, JsonTree& answer) {
-  const auto outcome = child.ask(members, ExecChild::Clock::now() + patience, answer);
+              const std::string& members, std::chrono::milliseconds patience, JsonTree& answer,
+              const std::atomic<bool>* stop = nullptr) {
+  const auto outcome = child.ask(members, ExecChild::Clock::now() + patience, answer, stop);
   const auto complain = [&](std::string_view why) {
     return Error{.what = fmt::format("exec:{}: {}: {}", command, what, why)};
   };
@@ -448,7 +450,7 @@ class ExecDatabase final : public Database, public HasLogs {
     return demand(*child_, settings_.command, "setup",
                   fmt::format("\"do\":\"setup\",\"keys\":{},\"clients\":{}{}", schema.keys,
                               schema.clients, common_members()),
-                  kSlowness * settings_.patience, answer_);
+                  kSlowness * settings_.patience, answer_, schema_.stop);
   }
 
   Result<std::unique_ptr<Connection>> connect(std::size_t) override {
@@ -463,7 +465,7 @@ class ExecDatabase final : public Database, public HasLogs {
     auto opened =
         demand(*child, settings_.command, "open",
                fmt::format("\"do\":\"open\",\"connection\":{}{}", number, common_members()),
-               settings_.patience, answer);
+               settings_.patience, answer, schema_.stop);
     if (!opened) return opened.error();
     return std::unique_ptr<Connection>(std::make_unique<ExecConnection>(
         settings_, schema_, std::move(child), number, troubles_, commits_));
@@ -498,8 +500,12 @@ class ExecDatabase final : public Database, public HasLogs {
   }
 
   Status finish() override {
+    // Whoever interrupted the run does not want to wait for a driver that hangs.
+    constexpr std::chrono::milliseconds kBriefly(2000);
+    const bool stopped = schema_.stop != nullptr && *schema_.stop;
     const Status ended =
-        demand(*child_, settings_.command, "end", "\"do\":\"end\"", settings_.patience, answer_);
+        demand(*child_, settings_.command, "end", "\"do\":\"end\"",
+               stopped ? std::min(settings_.patience, kBriefly) : settings_.patience, answer_);
     if (ended.ok()) child_->stop(std::chrono::seconds(2));
     const Status nonsense = troubles_.nonsense(settings_.command);
     return nonsense ? ended : nonsense;
@@ -526,7 +532,7 @@ class ExecDatabase final : public Database, public HasLogs {
     JsonTree answer;
     auto greeted = demand(**child, settings_.command, "hello",
                           fmt::format("\"do\":\"hello\",\"protocol\":{}", kExecProtocol),
-                          kSlowness * settings_.patience, answer);
+                          kSlowness * settings_.patience, answer, schema_.stop);
     if (!greeted) return greeted.error();
     auto told = read_hello(answer.root());
     if (!told.ok()) {

@@ -89,7 +89,12 @@ void ExecChild::stop(std::chrono::milliseconds patience) {
 }
 
 ExecChild::Outcome ExecChild::ask(std::string_view members, Clock::time_point deadline,
-                                  JsonTree& answer) {
+                                  JsonTree& answer, const std::atomic<bool>* stop) {
+  const auto stopped = [&] { return stop != nullptr && *stop; };
+  // Whoever may be stopped looks for that now and then.
+  const auto wait_until = [&] {
+    return stop == nullptr ? deadline : std::min(deadline, Clock::now() + 50ms);
+  };
   std::unique_lock lock(mutex_);
   if (!broken_.ok()) return broken_;
   Question question{.id = ++last_id_, .answer = &answer};
@@ -97,13 +102,13 @@ ExecChild::Outcome ExecChild::ask(std::string_view members, Clock::time_point de
   lock.unlock();
   const bool written = write(fmt::format("{{\"id\":{},{}}}\n", question.id, members), deadline);
   lock.lock();
-  while (written && !question.answered && broken_.ok() && Clock::now() < deadline) {
+  while (written && !question.answered && broken_.ok() && Clock::now() < deadline && !stopped()) {
     if (reading_) {
-      changed_.wait_until(lock, deadline);
+      changed_.wait_until(lock, wait_until());
       continue;
     }
     reading_ = true;
-    read(lock, deadline);
+    read(lock, wait_until());
     reading_ = false;
     changed_.notify_all();
   }
@@ -113,7 +118,7 @@ ExecChild::Outcome ExecChild::ask(std::string_view members, Clock::time_point de
   // Half a line would spoil the next one.
   if (!written) fail(Heard::Ended, "it reads no more requests");
   late_.push_back(question.id);
-  return {Heard::Late, "it did not answer in time"};
+  return {Heard::Late, stopped() ? "interrupted" : "it did not answer in time"};
 }
 
 bool ExecChild::write(std::string_view line, Clock::time_point deadline) {

@@ -9,6 +9,7 @@
 // Whoever waits first reads for all.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -52,8 +53,10 @@ class ExecChild {
   ExecChild& operator=(const ExecChild&) = delete;
 
   // Sends a request and waits for its answer, which replaces `answer`. `members` are those of the
-  // request without its id: R"("do":"begin")".
-  Outcome ask(std::string_view members, Clock::time_point deadline, JsonTree& answer);
+  // request without its id: R"("do":"begin")". If `stop` is not null and turns true, the answer is
+  // late at once.
+  Outcome ask(std::string_view members, Clock::time_point deadline, JsonTree& answer,
+              const std::atomic<bool>* stop = nullptr);
   // Whether the process ended or wrote nonsense.
   [[nodiscard]] bool broken() const;
   // Ends the input of the process and waits for its end; kills it after `patience`. Nothing can be

@@ -110,7 +110,8 @@ void Journals::recover_version_sets(std::span<const std::uint64_t> tokens, Recov
     if (known_to_have_committed(txn)) add_installed(txn, Model::Rows, all);
     if (txn.start == kNoTimestamp || txn.end == Journal::End::Aborted) continue;
     for (std::uint32_t read = 0; read < txn.asked.size(); ++read) {
-      asks.push_back({txn.start, token, read});
+      const bool own_time = read < txn.asked_at.size() && txn.asked_at[read] != kNoTimestamp;
+      asks.push_back({own_time ? txn.asked_at[read] : txn.start, token, read});
     }
   }
   std::sort(all.begin(), all.end(),

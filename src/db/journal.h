@@ -33,6 +33,9 @@ class Journal {
     Snapshot snapshot;
     std::vector<Write> writes;
     std::vector<std::uint32_t> asked;  // For each predicate read, how many writes came before it.
+    // For each of them, the timestamp at which it read; kNoTimestamp: that of the transaction's
+    // start. Shorter than `asked` if that is true of all that follow.
+    std::vector<Timestamp> asked_at;
     // Set by the driver as soon as it knows them, at the latest before Journals::recover().
     Timestamp start = kNoTimestamp;
     Timestamp commit = kNoTimestamp;
@@ -68,6 +71,14 @@ class Journals {
       }
     }
     return false;
+  }
+
+  // Calls f(Txn&) with each transaction.
+  template <class F>
+  void for_each(const F& f) {
+    for (const auto& journal : journals_) {
+      for (Journal::Txn& txn : journal->txns_) f(txn);
+    }
   }
 
   // The evidence that the transactions with these tokens give: their times, version orders, and, if

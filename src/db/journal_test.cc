@@ -37,6 +37,19 @@ TEST(JournalTest, TokensFindTheirTransactions) {
   EXPECT_EQ(journals.find(third).start.physical, 3);
 }
 
+// TiDB's pessimistic transactions read later than they began what they lock.
+TEST(JournalTest, APredicateReadMayHaveATimeOfItsOwn) {
+  Journals journals;
+  Journal& a = journals.add();
+  std::vector<std::uint64_t> tokens = {add(a, End::Committed, 1, 5, {{1, {10}}}),
+                                       add(a, End::Committed, 2, 0, {}, {0, 0})};
+  a.last().asked_at = {kNoTimestamp, {7, 0}};
+  const Recovered recovered = journals.recover(tokens, Model::Rows);
+  ASSERT_THAT(recovered.version_sets, SizeIs(2));
+  EXPECT_THAT(recovered.version_sets[0].versions, IsEmpty());
+  EXPECT_THAT(recovered.version_sets[1].versions, SizeIs(1));
+}
+
 TEST(JournalTest, VersionsAreInOrderOfCommitAndOnlyTheLastOfATransactionCounts) {
   Journals journals;
   Journal& a = journals.add();

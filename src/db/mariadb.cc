@@ -7,25 +7,28 @@
 // which take writes. snapshot_isolation sets innodb_snapshot_isolation: repeatable read then
 // refuses to overwrite what has changed since the snapshot. sync_wait sets wsrep_sync_wait.
 //
-//   tidb://HOST:4000/DATABASE?isolation=rc|rr&txn_mode=optimistic|pessimistic
+//   tidb://HOST:4000/DATABASE?isolation=rc|rr&txn_mode=optimistic|pessimistic&status=PORT
 //
 // TiDB's repeatable read is snapshot isolation only if transactions are optimistic: pessimistic
 // ones overwrite what has changed since their snapshot.
 //
 // Evidence: the order of commits, from the transaction ids of Galera or of the binary log, which
 // gives version orders. No server but TiDB tells when the snapshot of a transaction was taken; TiDB
-// tells the timestamps of start and commit.
+// tells the timestamps of start and commit, and its status port all versions that are stored.
 
 #include <fmt/format.h>
 #include <mysql.h>
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "db/mariadb_session.h"
 #include "db/registry.h"
 #include "db/sql.h"
+#include "db/tidb_store.h"
+#include "net/http_client.h"
 
 namespace ouro::db {
 namespace {
@@ -38,6 +41,7 @@ struct MariaDbSettings {
   std::string sync_wait;           // For wsrep_sync_wait; empty: the server's own setting stays.
   std::string txn_mode;            // For tidb_txn_mode; empty: the server's own setting stays.
   bool tidb = false;               // The URL says that it is TiDB.
+  std::string status;              // TiDB's status port; empty: the usual one, if it is there.
 };
 
 class MariaDbDatabase final : public Database {
@@ -54,6 +58,7 @@ class MariaDbDatabase final : public Database {
 
   Status prepare(const Schema& schema) override;
   Result<std::unique_ptr<Connection>> connect(std::size_t node) override;
+  Resolution resolve(std::uint64_t token) override;
   Result<Recovered> recover(std::span<const std::uint64_t> tokens) override;
   std::vector<std::string> isolations() const override;
   std::optional<bool> waits(std::uint64_t handle) override;
@@ -66,6 +71,8 @@ class MariaDbDatabase final : public Database {
   }
   Status look_around(MariaDbLink& link);
   Status wait_for_table();
+  Result<StoredSettlement> settle();
+  Status settle_once();
 
   Url url_;
   MariaDbSettings settings_;
@@ -73,7 +80,8 @@ class MariaDbDatabase final : public Database {
   Schema schema_;
   MariaDbOrder order_ = MariaDbOrder::None;
   Journals journals_;
-  std::unique_ptr<MariaDbLink> control_;  // For waits(); null until that is called.
+  std::optional<StoredSettlement> stored_;  // TiDB: what its store said, once it was asked.
+  std::unique_ptr<MariaDbLink> control_;    // For waits(); null until that is called.
 };
 
 std::string MariaDbDatabase::description() const {
@@ -111,7 +119,8 @@ Features MariaDbDatabase::features() const {
           .removes = true,
           .timestamps = times,
           .live = times,
-          .versions = version_.empty() || order_ != MariaDbOrder::None};  // Empty: not asked yet.
+          .versions = version_.empty() || order_ != MariaDbOrder::None,  // Empty: not asked yet.
+          .version_sets = times};
 }
 
 Result<std::unique_ptr<MariaDbLink>> MariaDbDatabase::open(std::size_t node) {
@@ -184,6 +193,9 @@ Status MariaDbDatabase::look_around(MariaDbLink& link) {
     order_ = MariaDbOrder::TiDb;
     return {};
   }
+  // Dolt calls itself a MySQL; others do not know this function.
+  (void)link.run("SELECT dolt_version()",
+                 [&](MYSQL_ROW row) { version_ = fmt::format("Dolt {}", row[0]); });
   bool galera = false;
   (void)link.run("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'",
                  [&](MYSQL_ROW row) { galera = std::string_view(row[1]) == "ON"; });
@@ -230,8 +242,58 @@ Result<std::unique_ptr<Connection>> MariaDbDatabase::connect(std::size_t node) {
       std::make_unique<MariaDbSession>(std::move(*link), schema_.model, order_, journal));
 }
 
+// Asks the status port of the first server. REQUIRES: it is TiDB.
+Result<StoredSettlement> MariaDbDatabase::settle() {
+  const std::string host = url_.hosts[0].name.empty() ? "127.0.0.1" : url_.hosts[0].name;
+  const std::string base = fmt::format("http://{}:{}", host.starts_with('/') ? "127.0.0.1" : host,
+                                       settings_.status.empty() ? "10080" : settings_.status);
+  auto client = net::HttpClient::make(base);
+  if (!client.ok()) return client.error();
+  return settle_by_store(
+      [&](Key key) -> Result<std::string> {
+        net::HttpAnswer answer =
+            client->get(fmt::format("/mvcc/key/{}/ouro_kv/{}?decode=1", url_.path, key));
+        if (answer.ok()) return std::move(answer.body);
+        return Error{
+            .what = fmt::format("{}: the status port {} answered {}", url_.text, base,
+                                answer.status == 0 ? answer.body : std::to_string(answer.status))};
+      },
+      schema_.model, journals_);
+}
+
+// The store is asked once. If its port was not named and does not answer, there is a note, and what
+// the sessions were told has to do.
+Status MariaDbDatabase::settle_once() {
+  if (stored_) return {};
+  auto settled = settle();
+  if (!settled.ok() && !settings_.status.empty()) return settled.error();
+  stored_ = settled.ok() ? *std::move(settled) : StoredSettlement{};
+  if (!settled.ok()) {
+    stored_->notes.push_back(settled.error().what +
+                             "; version orders rest on what sessions were told (status=PORT)");
+  }
+  return {};
+}
+
+Resolution MariaDbDatabase::resolve(std::uint64_t token) {
+  if (order_ != MariaDbOrder::TiDb || !settle_once()) return Resolution::Unknown;
+  const Journal::Txn& txn = journals_.find(token);
+  return txn.end == Journal::End::Committed ? Resolution::Committed
+         : txn.end == Journal::End::Aborted ? Resolution::Aborted
+                                            : Resolution::Unknown;
+}
+
 Result<Recovered> MariaDbDatabase::recover(std::span<const std::uint64_t> tokens) {
+  if (order_ == MariaDbOrder::TiDb) {
+    if (Status settled = settle_once(); !settled) return settled.error();
+  }
   Recovered recovered = journals_.recover(tokens, schema_.model);
+  if (stored_) {
+    for (Recovered::Order& order : recovered.orders) {
+      order.complete = order.complete && !stored_->unexplained.contains(order.key);
+    }
+    recovered.notes.insert(recovered.notes.end(), stored_->notes.begin(), stored_->notes.end());
+  }
   if (order_ == MariaDbOrder::None) {
     recovered.notes.push_back(
         "the server does not tell the order of commits; MariaDB does with --log-bin");
@@ -267,7 +329,7 @@ std::optional<bool> MariaDbDatabase::waits(std::uint64_t handle) {
 Status MariaDbDatabase::finish() {
   control_.reset();
   if (version_.empty()) return {};  // It never answered.
-  schema_.stop = nullptr;  // The table goes also if a signal ended the run.
+  schema_.stop = nullptr;           // The table goes also if a signal ended the run.
   auto link = open(0);
   if (!link.ok()) return wrong(link.error().what);
   const Answer dropped = (*link)->run("DROP TABLE IF EXISTS ouro_kv");
@@ -284,23 +346,27 @@ Result<std::unique_ptr<Database>> open_mariadb(Url url) {
   settings.txn_mode = url.take("txn_mode");
   settings.snapshot_isolation = url.take("snapshot_isolation");
   settings.sync_wait = url.take("sync_wait");
+  settings.status = url.take("status");
   const auto wrong = [&](std::string_view what) {
     return Error{.what = fmt::format("{}: {}", url.text, what)};
   };
-  const Status left = url.nothing_left("isolation, snapshot_isolation, sync_wait, txn_mode");
+  const Status left =
+      url.nothing_left("isolation, snapshot_isolation, sync_wait, txn_mode, status");
   if (!left.ok()) return left.error();
   if (!settings.txn_mode.empty()) {
     const Status known = one_of(url, "txn_mode", settings.txn_mode, {"optimistic", "pessimistic"});
     if (!known.ok()) return known.error();
     if (!settings.tidb) return wrong("only tidb:// has txn_mode");
   }
+  if (!settings.status.empty() && !settings.tidb) return wrong("only tidb:// has status");
   if (settings.tidb && wanted != "rc" && wanted != "rr") {
     return wrong(fmt::format("TiDB has no isolation '{}'; there are rc, rr", wanted));
   }
   if (settings.isolation.empty()) {
     return wrong(fmt::format("no isolation '{}'; there are ru, rc, rr, ser", wanted));
   }
-  for (const std::string* number : {&settings.snapshot_isolation, &settings.sync_wait}) {
+  for (const std::string* number :
+       {&settings.snapshot_isolation, &settings.sync_wait, &settings.status}) {
     if (number->find_first_not_of("0123456789") != std::string::npos) {
       return wrong(fmt::format("'{}' is no number", *number));
     }

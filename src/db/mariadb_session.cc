@@ -216,17 +216,21 @@ Answer MariaDbSession::find_rows(const std::string& sql, std::vector<KeyRow>& fo
 }
 
 Answer MariaDbSession::select(const Where& where, std::vector<KeyRow>& found) {
-  return find_rows("SELECT k, c0, c1, c2 FROM ouro_kv" + where_text(where), found);
+  Answer answer = find_rows("SELECT k, c0, c1, c2 FROM ouro_kv" + where_text(where), found);
+  asked(false);
+  return answer;
 }
 
 Answer MariaDbSession::aggregate(AggregateKind kind, std::size_t column, const Where& where,
                                  std::optional<Number>& result) {
   result.reset();
-  return link_->run(fmt::format("SELECT {}({}) FROM ouro_kv{}", name(kind), kColumnNames[column],
-                                where_text(where)),
-                    [&](MYSQL_ROW row) {
-                      if (row[0] != nullptr) result = number_of(row[0]);
-                    });
+  Answer answer = link_->run(fmt::format("SELECT {}({}) FROM ouro_kv{}", name(kind),
+                                         kColumnNames[column], where_text(where)),
+                             [&](MYSQL_ROW row) {
+                               if (row[0] != nullptr) result = number_of(row[0]);
+                             });
+  asked(false);
+  return answer;
 }
 
 // MariaDB's UPDATE returns no rows, so we read them first, with locks that keep them unchanged
@@ -237,6 +241,7 @@ Answer MariaDbSession::update_where(const Where& where, std::span<const Assignme
   std::vector<KeyRow> found;
   Answer answer =
       find_rows("SELECT k, c0, c1, c2 FROM ouro_kv" + where_text(where) + " FOR UPDATE", found);
+  asked(true);
   if (!answer.ok() || found.empty()) return answer;
   answer =
       link_->run(fmt::format("UPDATE ouro_kv SET {}{}", set_text(assignments), where_text(where)));
@@ -255,12 +260,26 @@ Answer MariaDbSession::update_where(const Where& where, std::span<const Assignme
 Answer MariaDbSession::remove_where(const Where& where, std::vector<KeyRow>& removed) {
   Answer answer =
       find_rows("SELECT k, c0, c1, c2 FROM ouro_kv" + where_text(where) + " FOR UPDATE", removed);
+  asked(true);
   if (!answer.ok() || removed.empty()) return answer;
   answer = link_->run("DELETE FROM ouro_kv" + where_text(where));
   if (!answer.ok()) return answer;
   if (link_->affected() != removed.size()) return Answer::failed("the delete met other rows");
   for (const KeyRow& row : removed) wrote(row.key, {}, true);
   return answer;
+}
+
+// TiDB's pessimistic transactions read what they lock as it is then, not as it was when they began.
+void MariaDbSession::asked(bool locking) {
+  if (journal_ == nullptr || order_ != MariaDbOrder::TiDb) return;
+  Journal::Txn& txn = journal_->last();
+  txn.asked.push_back(static_cast<std::uint32_t>(txn.writes.size()));
+  txn.asked_at.push_back(kNoTimestamp);
+  if (!locking || link_->lost()) return;
+  (void)link_->run("SELECT @@tidb_last_query_info", [&](MYSQL_ROW row) {
+    const std::int64_t at = row[0] == nullptr ? 0 : json_number(row[0], "for_update_ts");
+    if (at > 0) txn.asked_at.back() = {at, 0};
+  });
 }
 
 // Only a transaction that is open has a timestamp at which it began; TiDB forgets it at the end,

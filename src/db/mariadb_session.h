@@ -103,6 +103,8 @@ class MariaDbSession final : public Connection {
   Answer upsert(Key key, const Row& row, const std::string& update, const std::string& insert);
   Answer find_rows(const std::string& sql, std::vector<KeyRow>& found);
   void wrote(Key key, const Row& row, bool removed);
+  // Notes that a predicate read was answered, by a statement that locked what it read or not.
+  void asked(bool locking);
   void learn_start();
   void learn_order();
 

@@ -20,6 +20,7 @@
 #include "check/check_within.h"
 #include "check/implied.h"
 #include "check/left_out.h"
+#include "check/one_level.h"
 #include "explain/expected.h"
 #include "explain/explain_within.h"
 #include "explain/look.h"
@@ -83,8 +84,6 @@ class Examining {
     if (options_.each_kind) tell_each_kind(known);
     if (options_.reads_alone) out_.observed = ask_reads_alone();
     if (!options_.expectation.empty()) meet();
-    const double all = std::chrono::duration<double>(passed()).count();
-    out_.telling_seconds = all - out_.check_seconds;
     out_.effort = meter_.effort();
     return std::move(out_);
   }
@@ -135,11 +134,9 @@ class Examining {
     told_ += budget.spent();
     if (!verdicts.ok()) return verdicts;
     for (Verdict& verdict : *verdicts) {
-      if (verdict.reason.starts_with("work limit")) {
-        verdict.reason = kNotWithinWork;
-      } else if (verdict.reason.starts_with("time limit")) {
-        verdict.reason = "not within the time limit";
-      }
+      const Limit limit = limit_named(verdict.reason);
+      if (limit == Limit::Work) verdict.reason = kNotWithinWork;
+      if (limit == Limit::Time) verdict.reason = "not within the time limit";
     }
     return verdicts;
   }

@@ -9,9 +9,29 @@ namespace ouro::net {
 
 struct HttpClient::Connection {
   explicit Connection(const std::string& origin) : client(origin) {}
+  // The place of `more` on the server.
+  [[nodiscard]] std::string target(const std::string& more) const {
+    std::string whole = path;
+    while (!more.empty() && whole.ends_with('/')) whole.pop_back();
+    whole += more;
+    return whole.empty() ? "/" : whole;
+  }
+
   httplib::Client client;
   std::string path;
 };
+
+namespace {
+
+HttpAnswer answer_of(const httplib::Result& result) {
+  if (!result) return {.status = 0, .body = httplib::to_string(result.error())};
+  HttpAnswer answer{.status = result->status, .body = result->body};
+  const std::string wait = result->get_header_value("Retry-After");
+  std::from_chars(wait.data(), wait.data() + wait.size(), answer.retry_after);
+  return answer;
+}
+
+}  // namespace
 
 HttpClient::HttpClient(std::unique_ptr<Connection> connection)
     : connection_(std::move(connection)) {}
@@ -42,17 +62,12 @@ void HttpClient::stop() { connection_->client.stop(); }
 
 HttpAnswer HttpClient::post(const std::string& path, const std::string& body,
                             const std::string& content_type, const HttpHeaders& headers) {
-  std::string target = connection_->path;
-  while (!path.empty() && target.ends_with('/')) target.pop_back();
-  target += path;
-  if (target.empty()) target = "/";
-  httplib::Headers given(headers.begin(), headers.end());
-  const httplib::Result result = connection_->client.Post(target, given, body, content_type);
-  if (!result) return {.status = 0, .body = httplib::to_string(result.error())};
-  HttpAnswer answer{.status = result->status, .body = result->body};
-  const std::string wait = result->get_header_value("Retry-After");
-  std::from_chars(wait.data(), wait.data() + wait.size(), answer.retry_after);
-  return answer;
+  const httplib::Headers given(headers.begin(), headers.end());
+  return answer_of(connection_->client.Post(connection_->target(path), given, body, content_type));
+}
+
+HttpAnswer HttpClient::get(const std::string& path) {
+  return answer_of(connection_->client.Get(connection_->target(path)));
 }
 
 }  // namespace ouro::net

@@ -1,4 +1,4 @@
-// POSTs to a URL, over one connection that is kept open. Thread safety: none.
+// Talks HTTP to a URL, over one connection that is kept open. Thread safety: none.
 #pragma once
 
 #include <memory>
@@ -32,6 +32,8 @@ class HttpClient {
   // until nothing was sent or received for half a minute. Connects again if need be.
   [[nodiscard]] HttpAnswer post(const std::string& path, const std::string& body,
                                 const std::string& content_type, const HttpHeaders& headers = {});
+  // GETs `path`, likewise.
+  [[nodiscard]] HttpAnswer get(const std::string& path);
   // Ends a post() that another thread waits for; this one may be called from any thread.
   void stop();
 

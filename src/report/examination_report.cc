@@ -12,7 +12,6 @@ ReportOptions with(const Examination& examination, ReportOptions options) {
   options.observed = examination.observed;
   options.effort = &examination.effort;
   if (examination.check_seconds > 0) options.check_seconds = examination.check_seconds;
-  if (examination.telling_seconds > 0) options.telling_seconds = examination.telling_seconds;
   return options;
 }
 

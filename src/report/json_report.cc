@@ -235,7 +235,7 @@ std::string finish(JsonWriter&& json, const ReportOptions& options) {
   json.key("seconds").begin_object();
   if (options.load_seconds) json.member("load", *options.load_seconds);
   if (options.check_seconds) json.member("check", *options.check_seconds);
-  if (options.telling_seconds) json.member("telling", *options.telling_seconds);
+  if (options.effort != nullptr) json.member("telling", telling_seconds(*options.effort));
   json.end_object().member("schema", 1).member("version", version()).end_object();
   return std::move(json).finish();
 }

@@ -275,8 +275,9 @@ void append_closing(std::string& out, const History& history, const ReportOption
   }
   if (!options.segments.empty()) out += ", " + counted(options.segments.size(), "segment");
   if (options.load_seconds || options.check_seconds) {
-    out += ", " + duration(options.load_seconds.value_or(0) + options.check_seconds.value_or(0) +
-                           options.telling_seconds.value_or(0));
+    const double telling = options.effort != nullptr ? telling_seconds(*options.effort) : 0;
+    out += ", " +
+           duration(options.load_seconds.value_or(0) + options.check_seconds.value_or(0) + telling);
   }
   out += '\n';
 }

@@ -170,7 +170,8 @@ bool Narrator::is_about_timestamps() const {
 // REQUIRES: is_about_timestamps().
 std::string Narrator::timestamp_sentence() const {
   const std::string first = label(story_.shown_in.front());
-  const std::string other = story_.shown_in.size() > 1 ? label(story_.shown_in[1]) : std::string();
+  // The two that conflict, in the order of the history.
+  const auto [one, two] = std::minmax(story_.shown_in.front(), story_.shown_in.back());
   const std::string key = story_.shown_by.empty() || !history_.op(story_.shown_by[0]).key.valid()
                               ? std::string()
                               : short_key(history_, history_.op(story_.shown_by[0]).key);
@@ -183,8 +184,8 @@ std::string Narrator::timestamp_sentence() const {
       return rows_sentence();
     case AnomalyKind::WriteConflict:
       return fmt::format(
-          "{} and {} both wrote {}, and neither had committed when the other started.",
-          std::min(first, other), std::max(first, other), key);
+          "{} and {} both wrote {}, and neither had committed when the other started.", label(one),
+          label(two), key);
     case AnomalyKind::SessionInversion:
     case AnomalyKind::RealTimeInversion:
       return precedence_sentence();
@@ -196,7 +197,7 @@ std::string Narrator::timestamp_sentence() const {
     default:
       return fmt::format(
           "{} and {} both wrote {} and committed at {}: nobody can say whose is the newer.",
-          std::min(first, other), std::max(first, other), key, notation(commit));
+          label(one), label(two), key, notation(commit));
   }
 }
 

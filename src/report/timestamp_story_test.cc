@@ -70,6 +70,24 @@ TEST(TimestampStoryTest, PairsOfWriters) {
             "T1 and T2 both wrote x and committed at 5: nobody can say whose is the newer.");
 }
 
+// T9 and T10 stand in this order, as numbers do.
+TEST(TimestampStoryTest, AWriterWithALongNumberComesBehind) {
+  std::string text;
+  for (int i = 1; i <= 10; ++i) {
+    text += R"({"session":)" + std::to_string(i) + R"(,"start_ts":)" + std::to_string(i) +
+            R"(,"commit_ts":50,"ops":[["w","x",)" + std::to_string(i) + "]]}\n";
+  }
+  const auto history = parse_history(text);
+  ASSERT_TRUE(history.ok());
+  Story story{.pattern = Pattern::WriteConflict, .kind = AnomalyKind::WriteConflict};
+  for (std::size_t t = 0; t < 10; ++t) story.txns.emplace_back(t);
+  story.evidence = Evidence::Timestamps;
+  story.shown_in = {TxnId{9}, TxnId{8}};
+  story.shown_by = {OpId{9}, OpId{8}};
+  EXPECT_EQ(Narrator(*history, story).lines()[0],
+            "T9 and T10 both wrote x, and neither had committed when the other started.");
+}
+
 // A story of the history at `level` in one line: its name, what happened, the proof, and where it
 // is allowed; the first one.
 std::string lost(const std::string& text, Level level) {

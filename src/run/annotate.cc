@@ -19,24 +19,46 @@ Error error_at(const std::string& path, const std::string& what) {
   return error;
 }
 
+// A change of a line: `text` instead of the `erased` bytes from `at` on.
+struct Edit {
+  std::size_t at = 0;
+  std::size_t erased = 0;
+  std::string text;
+};
+
+// If `time` is known, takes away what the line said before under that name: some times are known
+// when a transaction ends, and are told again after the run.
+void drop_time(const std::string& line, std::string_view member, Timestamp time,
+               std::vector<Edit>& edits) {
+  if (time == kNoTimestamp) return;
+  const std::size_t at = line.find(member);
+  if (at >= line.find("\"ops\":")) return;
+  const bool pair = line[at + member.size()] == '[';
+  const std::size_t end = line.find(',', pair ? line.find(']', at) : at);
+  edits.push_back({at, end + 1 - at, ""});
+}
+
 // The line after applying the annotation.
 std::string annotated(const std::string& line, const Annotation& annotation) {
-  std::string out = "{";
-  print_times(annotation.start, annotation.commit, out);
-  std::size_t from = 1;
+  std::vector<Edit> edits{{1, 0, ""}};
+  print_times(annotation.start, annotation.commit, edits.front().text);
+  drop_time(line, "\"start_ts\":", annotation.start, edits);
+  drop_time(line, "\"commit_ts\":", annotation.commit, edits);
   constexpr std::string_view kUnknown = "\"status\":\"unknown\",";
-  if (annotation.resolution != db::Resolution::Unknown) {
-    const std::size_t at = line.find(kUnknown);
-    if (at != std::string::npos) {
-      out.append(line, from, at - from);
-      if (annotation.resolution == db::Resolution::Aborted) out += "\"status\":\"aborted\",";
-      from = at + kUnknown.size();
-    }
+  const std::size_t status = line.find(kUnknown);
+  if (annotation.resolution != db::Resolution::Unknown && status != std::string::npos) {
+    const bool aborted = annotation.resolution == db::Resolution::Aborted;
+    edits.push_back({status, kUnknown.size(), aborted ? "\"status\":\"aborted\"," : ""});
   }
-  for (const auto& [place, text] : annotation.inserts) {
-    out.append(line, from, place - from);
-    out += text;
-    from = place;
+  for (const auto& [place, text] : annotation.inserts) edits.push_back({place, 0, text});
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const Edit& a, const Edit& b) { return a.at < b.at; });
+  std::string out;
+  std::size_t from = 0;
+  for (const Edit& edit : edits) {
+    out.append(line, from, edit.at - from);
+    out += edit.text;
+    from = edit.at + edit.erased;
   }
   return out.append(line, from);
 }

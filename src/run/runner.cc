@@ -16,6 +16,8 @@ constexpr auto kProgressPause = std::chrono::milliseconds(200);
 // If so many transactions of a client fail in a row (rather than abort), the run ends: the database
 // cannot do what the workload asks.
 constexpr unsigned kFailuresInARow = 50;
+// Without a limit of time, clients wait so many times their patience for a database that is away.
+constexpr int kPatiences = 6;
 
 db::Model model_of(const WorkloadInfo& workload) {
   return workload.lists ? db::Model::Lists : workload.rows ? db::Model::Rows : db::Model::Registers;
@@ -74,7 +76,7 @@ class Runner::Worker {
     const bool abort = choices_.hit(abort_);
     for (unsigned attempt = 0;; ++attempt) {
       if (!runner_.take_one()) return false;
-      if (connection_ == nullptr) connection_ = runner_.connect(number_);
+      if (connection_ == nullptr) connection_ = runner_.connect(number_, heard_);
       if (connection_ == nullptr) return false;
       if (attempt > 0) ++runner_.retried_;
       const Played played = play(abort);
@@ -146,7 +148,8 @@ class Runner::Worker {
     // Lost ones count only if no transaction ever committed: servers may be away for a while.
     const bool useless = played.failed || (played.lost && runner_.committed_ == 0);
     failures_ = useless ? failures_ + 1 : 0;
-    if (failures_ < kFailuresInARow) return true;
+    if (!played.lost) heard_ = Clock::now();
+    if (failures_ < kFailuresInARow && !runner_.silent_since(heard_)) return true;
     Error error;
     error.what = fmt::format("{}: transactions keep failing: {}", runner_.database_.description(),
                              played.reason);
@@ -165,6 +168,7 @@ class Runner::Worker {
   workload::Chance abort_;
   bool read_only_;
   unsigned failures_ = 0;                       // In a row.
+  Clock::time_point heard_ = Clock::now();      // When the database last answered.
   std::unique_ptr<db::Connection> connection_;  // Null: must be opened.
   workload::Program program_;
   Transcript transcript_;
@@ -206,7 +210,12 @@ void Runner::sleep_until(Clock::time_point until) const {
   }
 }
 
-std::unique_ptr<db::Connection> Runner::connect(std::size_t client) {
+bool Runner::silent_since(Clock::time_point heard) const {
+  constexpr std::chrono::milliseconds kLeast(100);
+  return !deadline_ && Clock::now() - heard > kPatiences * std::max(options_.patience, kLeast);
+}
+
+std::unique_ptr<db::Connection> Runner::connect(std::size_t client, Clock::time_point heard) {
   const std::size_t node = client % database_.node_count();
   bool told = false;
   while (!over()) {
@@ -219,7 +228,8 @@ std::unique_ptr<db::Connection> Runner::connect(std::size_t client) {
     }
     // If nothing was ever committed, the database is most likely not there at all; give up soon.
     const auto patience = std::chrono::seconds(10);
-    if (committed_ == 0 && Clock::now() - started_ > patience) {
+    const bool never = committed_ == 0 && Clock::now() - started_ > patience;
+    if (never || silent_since(heard)) {
       give_up(std::move(connection).error());
       return nullptr;
     }

@@ -62,8 +62,11 @@ class Runner {
   void give_up(Error error);
   // Sleeps until `until`, but not longer than the run.
   void sleep_until(Clock::time_point until) const;
+  // Whether a client that heard nothing of the database since `heard` gives up: a run that only a
+  // number of transactions ends would wait for ever.
+  [[nodiscard]] bool silent_since(Clock::time_point heard) const;
   // A connection to the node of `client`. Tries again until the run is over; null then.
-  std::unique_ptr<db::Connection> connect(std::size_t client);
+  std::unique_ptr<db::Connection> connect(std::size_t client, Clock::time_point heard);
   void note_reason(const std::string& reason);
   // Passes a line of the file on to the feeder, if there is one.
   void feed(const std::string& line, const Transcript::Frame& frame, const db::Trace& trace);

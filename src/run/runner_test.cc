@@ -105,6 +105,21 @@ TEST(RunnerTest, ARightDatabaseThatFailsEverywhereHasARightHistory) {
   }
 }
 
+// Nothing but the number of transactions would end such a run.
+TEST(RunnerTest, ADatabaseThatFallsSilentForGoodEndsTheRun) {
+  FaultyDatabase database([n = 0](Call call) mutable -> std::optional<Reply> {
+    return call == Call::Begin && ++n > 20 ? std::optional(Reply::Lost) : std::nullopt;
+  });
+  RunOptions options = small_run(1);
+  options.txns = std::uint64_t{1} << 60;
+  options.patience = std::chrono::milliseconds(50);
+  auto file = *HistoryFile::create(temporary("silent"), options.workload.sessions + 2);
+  Runner runner(options, database, *file);
+  const Status status = runner.run();
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().what, HasSubstr("told to"));
+}
+
 // If a commit is not answered, the next transaction of the client belongs to another session.
 TEST(RunnerTest, AnUnknownOutcomeEndsTheSession) {
   FaultyDatabase database([n = 0](Call call) mutable -> std::optional<Reply> {

@@ -87,6 +87,41 @@ class BadServer(ouro_driver.Server):
         elif fault == "huge":
             while True:
                 say("x" * 65536)
+        elif fault == "late":  # When nobody waits for it any more.
+            time.sleep(3)
+            super().answer(request)
+        elif fault == "late-lie":
+            time.sleep(3)
+            self.say_well({**self.done(request), "outcome": "aborted"})
+        elif fault == "deaf":  # Lives on without its standard output.
+            os.close(1)
+            time.sleep(1000)
+        elif fault == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        elif fault == "flood":
+            while True:
+                say('{"id":0}\n' * 1000)
+        elif fault == "drip":
+            while True:
+                say("x")
+                time.sleep(0.05)
+        elif fault == "blank":
+            say("\n")
+            super().answer(request)
+        elif fault == "deep":
+            say('{"id":%d,"x":' % request["id"] + "[" * 1000000 + "]" * 1000000 + "}\n")
+        elif fault == "orphan":  # Leaves a process behind that keeps the pipes open.
+            if os.fork() == 0:
+                time.sleep(1000)
+            os._exit(0)
+        elif fault == "complains":  # Good answers from here on.
+            sys.stderr.write(("x" * 99999 + "\n") * 100)
+            super().answer(request)
+        elif fault == "long":
+            self.say_well({**self.done(request), "comment": "y" * (8 << 20)})
+        elif fault == "pieces":
+            for character in json.dumps(self.done(request)) + "\r\n":
+                say(character)
         elif fault == "twice":
             super().answer(request)
             super().answer({"do": "end", "id": request["id"]} if request_kind == "end" else
@@ -95,8 +130,15 @@ class BadServer(ouro_driver.Server):
             members = self.on_txn(request)
             say('{"id":%d,%s,"outcome":"aborted"}\n' % (request["id"], json.dumps(members)[1:-1]))
         else:
-            members = getattr(self, "on_" + request["do"])(request) or {}
-            say(json.dumps(change({"id": request["id"], **members})) + "\n")
+            self.say_well(change(self.done(request)))
+
+    def done(self, request):
+        """Does what is asked for; returns the answer."""
+        return {"id": request["id"], **(getattr(self, "on_" + request["do"])(request) or {})}
+
+    @staticmethod
+    def say_well(members):
+        say(json.dumps(members) + "\n")
 
 
 # Mistakes of a driver that speaks the protocol but does not do what it is asked for.

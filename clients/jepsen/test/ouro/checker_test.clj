@@ -74,8 +74,8 @@
     (is (string? (:ouro/undecided result)))))
 
 (deftest what-is-wrong-is-thrown-with-the-message
-  (let [thrown (is (thrown? clojure.lang.ExceptionInfo (check {:level :cursor-stability} fine)))]
-    (is (str/includes? (ex-message thrown) "'repeatable-read'"))
+  (let [thrown (is (thrown? clojure.lang.ExceptionInfo (check {:level :serialisable} fine)))]
+    (is (str/includes? (ex-message thrown) "'serializable'"))
     (is (= {:type :ouro-failed, :exit 254} (ex-data thrown))))
   (is (thrown? java.io.IOException (check {:binary "/absent/ouro"} fine))))
 
