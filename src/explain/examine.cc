@@ -35,7 +35,9 @@ using std::chrono::milliseconds;
 // What all that is told may cost together, in steps: as much as checking the history did, but in
 // any case about half a second.
 constexpr std::uint64_t kLeastTelling = 50'000'000;
-// What the last question may cost, whatever was spent before it.
+// What each part of it may cost, whatever was spent before: other levels than the one asked for,
+// and the last question, whether the reads alone would do.
+constexpr std::uint64_t kLeastCourtesy = 40'000'000;
 constexpr std::uint64_t kLeastQuestion = 10'000'000;
 // A check of one level takes at least so many steps for each operation. One that must fail is not
 // begun: it would only take time.
@@ -109,8 +111,10 @@ class Examining {
   }
 
   // What the next thing that is told may cost, in steps: all that is left, and in any case a
-  // quarter of the whole, as what comes first must not leave nothing.
-  [[nodiscard]] std::uint64_t work_left() const { return std::max(telling_ / 4, left()); }
+  // quarter of the whole or kLeastCourtesy, as what comes first must not leave nothing.
+  [[nodiscard]] std::uint64_t work_left() const {
+    return std::max({kLeastCourtesy, telling_ / 4, left()});
+  }
   [[nodiscard]] std::uint64_t left() const { return telling_ - std::min(telling_, told_); }
 
   // ---- courtesies ----
