@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "format/edn.h"
+#include "ouro/elle.h"
 #include "ouro/examine.h"
 #include "ouro/format.h"
 #include "ouro/history_builder.h"

@@ -269,6 +269,7 @@ TEST_F(HtmlReportTest, ManyShapesOnManyScreens) {
       EXPECT_EQ(browser_.evaluate(kUnreadable), "[]") << width << (dark ? " dark" : " light");
     }
     EXPECT_EQ(browser_.evaluate(kBadTicks), "[]") << width;
+    EXPECT_EQ(browser_.evaluate(kBadBarLabels), "[]") << width;
     // What surrounds the violation is in view: rows of other sessions are not all empty.
     EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.timeline')].map(e => "
                                 "[e.querySelectorAll('.bar').length, "
@@ -326,6 +327,29 @@ TEST_F(HtmlReportTest, TheTimelineShowsAllOfASmallStory) {
     return bars.length === 2 &&
            bars.every(bar => bar.left > plot.left + 5 && bar.right < plot.right - 5);
   })())"));
+}
+
+// In the same session as the violation, directly behind its first transaction and directly before
+// and behind its second one, others ran, for a moment each.
+TEST_F(HtmlReportTest, LabelsOfTheTimelineStandFree) {
+  open(parse(R"({"session":"a","invoked":0,"completed":1,"ops":[["r","x",null],["w","x",1]]}
+{"session":"a","invoked":1,"completed":400,"ops":[["r","y",null]]}
+{"session":"b","invoked":0,"completed":1,"ops":[["r","z",null]]}
+{"session":"b","invoked":3,"completed":4,"ops":[["r","x",null],["w","x",2]]}
+{"session":"b","invoked":6,"completed":7,"ops":[["r","z",null]]}
+{"session":"c","invoked":900,"completed":1000,"ops":[["r","z",null]]}
+)"),
+       {Level::Si});
+  for (const int width : {360, 768, 1440}) {
+    browser_.resize(width, 800);
+    for (const char* button : {"5", "6"}) {  // The whole history, the violation.
+      browser_.click(std::string(".controls button:nth-of-type(") + button + ")");
+      EXPECT_EQ(browser_.evaluate(kBadBarLabels), "[]") << width << " " << button;
+      EXPECT_EQ(browser_.count(".bar.involved"), 2u);
+    }
+  }
+  browser_.click(".bar[data-txn=T2] rect");  // Has no room for a label beside it.
+  EXPECT_THAT(browser_.text(".timeline .info"), HasSubstr("T2"));
 }
 
 TEST_F(HtmlReportTest, TheTimelineShowsSessionsViolationsAndTroubles) {
@@ -538,8 +562,7 @@ TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
                 .status,
             0);
   show(out);
-  EXPECT_EQ(browser_.text(".summary"),
-            "read-committed holds; prefix holds.");
+  EXPECT_EQ(browser_.text(".summary"), "read-committed holds; prefix holds.");
   EXPECT_EQ(browser_.count(".level:not(.implied):not(.unasked)"), kLevelCount)
       << "also those that nobody asked for";
   EXPECT_THAT(browser_.complaints(), IsEmpty());

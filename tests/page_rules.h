@@ -119,6 +119,16 @@ inline constexpr const char* kBadTicks =
   return bad;
 }))";
 
+// A list of labels in timelines that run into another label, or over a bar that is not their own.
+inline constexpr const char* kBadBarLabels =
+    R"([...document.querySelectorAll('.plot')].flatMap(plot => {
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const bars = [...plot.querySelectorAll('.bar')];
+  const things = bars.flatMap(bar => [...bar.querySelectorAll('rect, text')].map(e => ({bar, e, r: e.getBoundingClientRect()})));
+  return things.filter(({e}) => e.tagName === 'text').flatMap(({bar, e, r}) =>
+      things.filter(other => other.bar !== bar && meet(r, other.r)).map(other => [e.textContent, other.bar.getAttribute('aria-label')]));
+}))";
+
 // A list of what is wrong with the stories of a page: one whose arrows are all grey, an open case
 // without a sentence, a box whose name the words do not say.
 inline constexpr const char* kBadStories =

@@ -1,7 +1,5 @@
 // Histories cut at quiet moments: what the segments say is what the whole says.
 
-#include "ouro/check_segments.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 
 #include "ouro/certificate.h"
 #include "ouro/check.h"
+#include "ouro/check_segments.h"
 #include "ouro/format.h"
 #include "tests/files.h"
 #include "tests/oracle.h"
@@ -64,6 +63,15 @@ class SegmentsTest : public testing::Test {
     return out->accepted ? "" : "rejected: " + out->reason;
   }
 
+  // The same of a history that violates the level, which has an ordinary certificate.
+  std::string violation_certified(const History& history) const {
+    const auto certificate = read_certificate(certificate_);
+    if (!certificate.ok()) return certificate.error().to_string();
+    const auto out = certify(history, *certificate);
+    if (!out.ok()) return out.error().to_string();
+    return out->accepted ? "" : "rejected: " + out->reason;
+  }
+
   const std::string file_ = temporary("segments.jsonl");
   const std::string certificate_ = temporary("segments.certificate");
 };
@@ -72,6 +80,7 @@ struct SegmentTally {
   int holds = 0;
   int violated = 0;
   int undecided = 0;
+  int certified = 0;  // Of those that are violated.
   int segments = 0;
 };
 
@@ -103,6 +112,10 @@ class RandomSegments : public SegmentsTest {
                                           : tally.undecided);
         if (outcome == Outcome::Holds) {
           EXPECT_EQ(certified(path, options.piece_bytes), "") << seed;
+        }
+        if (outcome == Outcome::Violated) {
+          if (parts.certified) ++tally.certified;
+          EXPECT_EQ(parts.certified ? violation_certified(history) : "", "") << seed << slurp(path);
         }
         if (outcome == Outcome::Undecided || outcome == whole->outcome) continue;
         ADD_FAILURE() << "seed " << seed << ", " << info(level).name << ": segments say "
@@ -137,6 +150,7 @@ TEST_F(RandomSegments, FindWhatIsWrong) {
     shape.snapshots = snapshots;
     const SegmentTally tally = compare(shape, kBatchHistories);
     EXPECT_EQ(tally.undecided, 0);
+    EXPECT_EQ(tally.certified, tally.violated);
     EXPECT_GT(tally.violated, kBatchHistories / 2);
     EXPECT_GT(tally.holds, kBatchHistories / 10);
   }
@@ -265,21 +279,26 @@ TEST_F(SegmentsTest, LaterReadsSettleWhatAKeyHeld) {
 }
 
 TEST_F(SegmentsTest, ReadsThatDisagreeAreViolations) {
-  const std::string path = write(
-      std::string(kUnsettled) +
-      R"({"session":1,"invoked":31,"completed":32,"ops":[["r","x","two"]]}
+  const std::string path =
+      write(std::string(kUnsettled) +
+            R"({"session":1,"invoked":31,"completed":32,"ops":[["r","x","two"]]}
 )");
   for (const Level level : kCutLevels) {
-    const CheckedSegments out = checked(path, small(level));
+    SegmentsOptions options = small(level);
+    options.certificate = certificate_;
+    const CheckedSegments out = checked(path, options);
     EXPECT_EQ(out.verdict.outcome, Outcome::Violated);
     EXPECT_EQ(out.segments.back().outcome, Outcome::Violated);
+    EXPECT_TRUE(out.certified);
+    const auto history = read_history(path);
+    ASSERT_TRUE(history.ok());
+    EXPECT_EQ(violation_certified(*history), "") << info(level).name;
   }
 }
 
 // What was written in another segment is not called a value that nobody wrote.
 TEST_F(SegmentsTest, AStaleReadIsToldAsOne) {
-  const std::string path =
-      write(R"({"session":"a","invoked":1,"completed":5,"ops":[["w","x",1]]}
+  const std::string path = write(R"({"session":"a","invoked":1,"completed":5,"ops":[["w","x",1]]}
 {"session":"b","invoked":12,"completed":16,"ops":[["w","x",2]]}
 {"session":"a","invoked":21,"completed":25,"ops":[["r","x",1],["w","y",3]]}
 {"session":"b","invoked":31,"completed":35,"ops":[["r","y",3]]}
@@ -290,8 +309,8 @@ TEST_F(SegmentsTest, AStaleReadIsToldAsOne) {
   EXPECT_FALSE(out.verdict.anomalies.empty());
   EXPECT_EQ(out.segments[2].outcome, Outcome::Violated);
 
-  const Ran told = run_program({kOuroBinary, "check", "--stream", "--segment", "1", "--level",
-                                "strict-serializable", path});
+  const Ran told = run_program(
+      {kOuroBinary, "check", "--stream", "--segment", "1", "--level", "strict-serializable", path});
   EXPECT_EQ(told.status, 1);
   EXPECT_THAT(told.out, HasSubstr("Forbidden from strict-serializable on"));
   EXPECT_THAT(told.out, HasSubstr("(before the segment)"));
@@ -346,8 +365,7 @@ TEST_F(SegmentsTest, CertificatesKeepTimeAndSessions) {
 
 TEST_F(SegmentsTest, WeakerLevelsFollowOrAreUndecided) {
   // T2 misses T1, which was done before: strict-serializable is violated, others hold.
-  const std::string path =
-      write(R"({"session":1,"invoked":1,"completed":2,"ops":[["w","x",1]]}
+  const std::string path = write(R"({"session":1,"invoked":1,"completed":2,"ops":[["w","x",1]]}
 {"session":2,"invoked":11,"completed":12,"ops":[["r","x",null]]}
 )");
   for (const Level level : kCutLevels) {

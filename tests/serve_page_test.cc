@@ -234,6 +234,15 @@ TEST(ServePageTest, EventsAreGroupedAndFilteredAndWhatIsNewIsSaid) {
   EXPECT_EQ(browser.count("#events .group"), 2u);
   browser.evaluate("choose('kind', 'lost update'); 0");
   EXPECT_EQ(browser.count("#events .group"), 2u);
+  browser.evaluate("choose('kind', ''); 0");
+  // A story of one transaction has no arrows; its key is known all the same.
+  ASSERT_EQ(service
+                .post(R"({"session":"z","start_ts":20,"commit_ts":21,"ops":[["r","z",1]]})"
+                      "\n")
+                .status,
+            200);
+  browser.wait_for("document.querySelectorAll('#events .group').length === 3");
+  EXPECT_THAT(browser.text("#events summary"), HasSubstr("on z"));
   // Somebody looked an hour ago, at the first event. The page that is still open would say every
   // second that somebody looks now.
   browser.evaluate(

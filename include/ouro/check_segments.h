@@ -46,7 +46,8 @@ struct SegmentsOptions {
   // was invoked before the cut, leaves what is behind the cut undecided.
   std::uint64_t ahead = 10'000;
   std::size_t piece_bytes = std::size_t{4} << 20;  // As for HistoryPieces::open().
-  // Where to write a certificate (ouro/certificate.h) if the history holds; empty: nowhere.
+  // Where to write a certificate (ouro/certificate.h); empty: nowhere. If the history is violated
+  // it is read once more for that.
   std::string certificate;
   std::size_t examples = 1;                        // Of violations, of each kind.
   const std::atomic<bool>* cancelled = nullptr;    // Turns true: stop after the piece at hand.
@@ -69,6 +70,9 @@ struct CheckedSegments {
   std::vector<SegmentVerdict> segments;
   std::uint64_t txns = 0;
   std::uint64_t operations = 0;
+  // Whether the certificate was written that was asked for. There is none of what is undecided, nor
+  // of a violation in what cannot be read twice.
+  bool certified = false;
 };
 
 // What the segments of a history are checked against if the history is to be checked against

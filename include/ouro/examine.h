@@ -37,10 +37,10 @@ namespace ouro {
 // OtherLevels are courtesies: they answer questions that nobody asked, and get limited work.
 enum class ExamineStage : std::uint8_t {
   Checking,     // Decides the levels asked for.
-  ReadsAlone,   // Would another order than the evidence gives explain what was read?
   Explaining,   // Finds out why levels are violated.
   OtherLevels,  // Decides the levels that were not asked for. If one is violated, its story may be
                 // smaller, and is told instead.
+  ReadsAlone,   // Would another order than the evidence gives explain what was read?
   Looking,      // Looks for the anomalies that are expected to show, or not to.
 };
 
@@ -62,9 +62,9 @@ struct ExamineOptions {
     WeakestLevels,
     AllLevels,
   } explain = Explain::WeakestLevels;
-  // Whether to report what the courtesies OtherLevels and ReadsAlone find. Each may take as much
-  // work as reading and Checking, or about a quarter of a second if that is more. If something is
-  // explained, other levels are asked in any case: the smallest story may be of one of them.
+  // Whether to report what the courtesies OtherLevels and ReadsAlone find. They get what explaining
+  // leaves of its work, see below. If something is explained, other levels are asked in any case:
+  // the smallest story may be of one of them.
   bool other_levels = true;
   bool reads_alone = true;
   // Whether to tell what Elle tells: of violations that need neither sessions nor clocks, a story
@@ -108,9 +108,8 @@ struct Examination {
 
 // Examines `history` as `options` say. The errors are those of check().
 //
-// Cost: that of check(); then as much as that and reading, or about a quarter of a second of work
-// if that is more, for each courtesy; and as much, or half a second of work, for each level that is
-// explained.
+// Cost: that of check(), and about as much again for all explanations and courtesies together, or
+// half a second of work if that is more. With AllLevels, a quarter of that for each level beyond.
 [[nodiscard]] Result<Examination> examine(const History& history, const ExamineOptions& options);
 
 }  // namespace ouro

@@ -28,6 +28,7 @@ struct InPieces {
   Verdict verdict;
   ReportOptions::Whole whole;
   std::vector<SegmentVerdict> segments;  // By observation.
+  bool certified = false;                // By observation, whether the certificate is written.
   std::optional<Certificate> certificate;
 };
 
@@ -92,6 +93,7 @@ Result<InPieces> PieceChecker::check_by_timestamps(const std::string& path) cons
                   .verdict = std::move(checked->verdict),
                   .whole = {summary.txns + summary.left_out, summary.operations},
                   .segments = {},
+                  .certified = false,
                   .certificate = std::move(checked->certificate)};
 }
 
@@ -106,6 +108,7 @@ Result<InPieces> PieceChecker::check_by_segments(const std::string& path) const 
                   .verdict = std::move(checked->verdict),
                   .whole = {checked->txns, checked->operations},
                   .segments = std::move(checked->segments),
+                  .certified = checked->certified,
                   .certificate = {}};
 }
 
@@ -152,11 +155,14 @@ int PieceChecker::check_one(const std::string& path) {
 // An undecided verdict has no certificate.
 int PieceChecker::write_certificate_of(const InPieces& checked) const {
   if (evidence_ == Evidence::Observed && !flags_.certificate.empty() &&
-      checked.verdict.outcome == Outcome::Violated) {
-    print_error(fmt::format(
-        "ouro: no certificate: {} was not written, as there is none of what segments violate; "
-        "check the history as a whole, or the lines around the violation, to have one\n",
-        flags_.certificate));
+      checked.verdict.outcome == Outcome::Violated && !checked.certified) {
+    print_error(
+        fmt::format("ouro: no certificate: {} was not written, as its proof takes a second look at "
+                    "the history, "
+                    "which standard input does not allow, or was not found there; check the "
+                    "history as a whole, "
+                    "or the lines around the violation, to have one\n",
+                    flags_.certificate));
   }
   if (!checked.certificate) return kHolds;
   const auto status = write_certificate(*checked.certificate, flags_.certificate);

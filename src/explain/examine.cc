@@ -22,6 +22,7 @@
 #include "check/left_out.h"
 #include "check/one_level.h"
 #include "explain/expected.h"
+#include "explain/explain_within.h"
 #include "explain/look.h"
 #include "explain/of_its_kind.h"
 #include "explain/smallest.h"
@@ -31,12 +32,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a courtesy may cost, in steps: as much as reading and checking the history, but in any case
-// about a quarter of a second.
-constexpr std::uint64_t kLeastCourtesy = 25'000'000;
-// The same for what is told of a level.
+// What all that is told may cost together, in steps: as much as checking the history did, but in
+// any case about half a second.
 constexpr std::uint64_t kLeastTelling = 50'000'000;
-constexpr std::uint64_t kStepsToReadOp = 20;
+// What each part of it may cost, whatever was spent before: other levels than the one asked for,
+// and the last question, whether the reads alone would do.
+constexpr std::uint64_t kLeastCourtesy = 40'000'000;
+constexpr std::uint64_t kLeastQuestion = 10'000'000;
+// A check of one level takes at least so many steps for each operation. One that must fail is not
+// begun: it would only take time.
+constexpr std::uint64_t kStepsByTimestamps = 4;
+constexpr std::uint64_t kStepsBySearch = 11;
+constexpr std::string_view kNotWithinWork = "not within the work given to other levels";
 // Of so many anomalies of each kind the story is chosen, where each is small.
 constexpr std::size_t kManyExamples = 64;
 
@@ -64,9 +71,7 @@ class Examining {
     out_.verdicts = *std::move(verdicts);
     out_.check_seconds = std::chrono::duration<double>(passed()).count();
     if (options_.decided) options_.decided(out_.verdicts);
-    spent_ = budget.spent() + kStepsToReadOp * h_.op_count();
-    courtesy_ = std::max(kLeastCourtesy, spent_);
-    if (options_.reads_alone) out_.observed = ask_reads_alone();
+    telling_ = std::max(kLeastTelling, budget.spent());
     begin(ExamineStage::Explaining);
     explain_weakest();
     const bool smaller = !out_.explanations.empty();  // Other levels may have smaller stories.
@@ -79,6 +84,7 @@ class Examining {
     if (options_.other_levels) out_.others = std::move(others);
     keep_first_examples();
     if (options_.each_kind) tell_each_kind(known);
+    if (options_.reads_alone) out_.observed = ask_reads_alone();
     if (!options_.expectation.empty()) meet();
     out_.effort = meter_.effort();
     return std::move(out_);
@@ -104,22 +110,50 @@ class Examining {
     return how_.time_limit.count() > 0 ? std::max(milliseconds(1), time_left()) : milliseconds(0);
   }
 
+  // What the next thing that is told may cost, in steps: all that is left, and in any case a
+  // quarter of the whole or kLeastCourtesy, as what comes first must not leave nothing.
+  [[nodiscard]] std::uint64_t work_left() const {
+    return std::max({kLeastCourtesy, telling_ / 4, left()});
+  }
+  [[nodiscard]] std::uint64_t left() const { return telling_ - std::min(telling_, told_); }
+
   // ---- courtesies ----
 
+  // Whether a check of so many levels can come to an end within the budget.
+  [[nodiscard]] bool may_end(const Budget& budget, Evidence evidence, std::size_t levels) const {
+    const bool timed = evidence == Evidence::Timestamps;
+    const std::uint64_t steps = timed ? kStepsByTimestamps * levels : kStepsBySearch;
+    return budget.affords(steps * h_.op_count());
+  }
+
   // Checks these levels, outcomes only, within the limits of a courtesy.
-  Result<std::vector<Verdict>> ask_too(std::span<const Level> asked, Evidence evidence) const {
+  Result<std::vector<Verdict>> ask_too(std::span<const Level> asked, Evidence evidence,
+                                       std::uint64_t work) {
     CheckOptions how = how_;
     how.outcomes_only = true;
     how.evidence = evidence;
-    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, work);
+    if (!may_end(budget, evidence, asked.size())) return given_up(asked, evidence);
     auto verdicts = check_within(budget, h_, asked, how);
+    told_ += budget.spent();
     if (!verdicts.ok()) return verdicts;
     for (Verdict& verdict : *verdicts) {
       const Limit limit = limit_named(verdict.reason);
-      if (limit == Limit::Work) verdict.reason = "not within the work given to other levels";
+      if (limit == Limit::Work) verdict.reason = kNotWithinWork;
       if (limit == Limit::Time) verdict.reason = "not within the time limit";
     }
     return verdicts;
+  }
+
+  static std::vector<Verdict> given_up(std::span<const Level> asked, Evidence evidence) {
+    std::vector<Verdict> out;
+    for (const Level level : asked) {
+      out.push_back({.level = level,
+                     .evidence = evidence,
+                     .outcome = Outcome::Undecided,
+                     .reason = std::string(kNotWithinWork)});
+    }
+    return out;
   }
 
   // Whether the outcome at `level` is known from the verdicts, or follows from them.
@@ -152,7 +186,7 @@ class Examining {
   // Verdicts at the levels whose outcome does not follow from those asked for, so that a report can
   // name the strongest levels that hold and the weakest that are violated. Those that the stories
   // violate need not be asked.
-  [[nodiscard]] std::vector<Verdict> ask_other_levels() const {
+  [[nodiscard]] std::vector<Verdict> ask_other_levels() {
     if (is_cancelled() || worst(out_.verdicts) == Outcome::Undecided) return {};
     std::vector<Level> open;
     std::vector<Verdict> out;
@@ -168,7 +202,7 @@ class Examining {
     if (open.empty()) return out;
     begin(ExamineStage::OtherLevels);
     const StageTimer timer(&meter_, Stage::Others);
-    auto asked = ask_too(open, how_.evidence);
+    auto asked = ask_too(open, how_.evidence, work_left());
     if (!asked.ok()) return out;
     std::move(asked->begin(), asked->end(), std::back_inserter(out));
     std::sort(out.begin(), out.end(), [](const Verdict& one, const Verdict& other) {
@@ -181,7 +215,7 @@ class Examining {
   // timestamps or version orders give. By observation only the rows that predicate reads returned
   // count. By version orders rows that they did not return count, too; so with both, the answer
   // would say little, and is not asked for.
-  [[nodiscard]] std::optional<Outcome> ask_reads_alone() const {
+  [[nodiscard]] std::optional<Outcome> ask_reads_alone() {
     if (how_.evidence == Evidence::Observed || is_cancelled()) return {};
     const bool predicates = h_.has_predicate_reads();
     if (predicates && how_.evidence == Evidence::Versions) return {};
@@ -195,7 +229,7 @@ class Examining {
     if (violated.empty()) return {};
     begin(ExamineStage::ReadsAlone);
     const StageTimer timer(&meter_, Stage::Others);
-    const auto asked = ask_too(violated, Evidence::Observed);
+    const auto asked = ask_too(violated, Evidence::Observed, std::max(kLeastQuestion, left()));
     if (!asked.ok()) return {};
     const Outcome outcome = worst(*asked);
     return outcome == Outcome::Undecided ? std::nullopt : std::optional(outcome);
@@ -203,8 +237,8 @@ class Examining {
 
   // ---- explanations ----
 
-  // What explanations may cost, and how many stories they tell. The same whatever is printed, so
-  // that what is told first is the same, too.
+  // How many stories explanations tell. The same whatever is printed, so that what is told first is
+  // the same, too.
   [[nodiscard]] ExplainOptions telling() const {
     ExplainOptions how;
     how.examples = options_.examples;
@@ -212,15 +246,20 @@ class Examining {
     how.clock_drift = how_.clock_drift;
     how.threads = how_.threads;
     how.memory_limit = how_.memory_limit;
-    how.work_limit = std::max(kLeastTelling, spent_);
+    how.work_limit = 0;  // That of the budget counts.
     return how;
+  }
+
+  [[nodiscard]] Explanation explained(const Verdict& verdict) {
+    const Budget budget(time_to_explain(), how_.cancelled, how_.memory_limit, work_left());
+    Explanation out = explain_within(budget, h_, verdict, telling());
+    told_ += budget.spent();
+    return out;
   }
 
   void explain_level(const Verdict& verdict) {
     const StageTimer timer(&meter_, Stage::Explain);
-    ExplainOptions how = telling();
-    how.time_limit = time_to_explain();
-    out_.explanations.push_back(explain(h_, verdict, how));
+    out_.explanations.push_back(explained(verdict));
   }
 
   [[nodiscard]] bool is_explained(Level level) const {
@@ -257,8 +296,10 @@ class Examining {
   void tell_smallest_first(std::span<const Verdict> known, std::size_t first = 0) {
     if (out_.explanations.size() == first) return;
     const StageTimer timer(&meter_, Stage::Explain);
-    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, work_left());
+    if (!may_end(budget, how_.evidence, 1)) return;
     tell_smallest(h_, known, how_, telling(), budget, out_.explanations, first);
+    told_ += budget.spent();
   }
 
   // What is left of the time limit, which is for all that is done with a history, and a little
@@ -341,12 +382,11 @@ class Examining {
       return verdict.level == *level && verdict.outcome != Outcome::Violated;
     });
     if (!may_be || is_explained(*level)) return;
-    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, work_left());
     const auto verdict = check_within(budget, h_, *level, how_);
+    told_ += budget.spent();
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return;
-    ExplainOptions how = telling();
-    how.time_limit = time_to_explain();
-    const Explanation plain = explain(h_, *verdict, how);
+    const Explanation plain = explained(*verdict);
     for (Story& story : explanation.stories) {
       const auto same = std::find_if(
           plain.stories.begin(), plain.stories.end(),
@@ -368,6 +408,7 @@ class Examining {
       if (only.anomalies.empty()) continue;
       ExplainOptions how = telling();
       how.time_limit = time_to_explain();
+      how.work_limit = work_left();
       const Explanation told = explain_each_kind(h_, only, how);
       const auto story = std::find_if(told.stories.begin(), told.stories.end(), is_told);
       if (story != told.stories.end()) explanation.stories.push_back(*story);
@@ -398,8 +439,8 @@ class Examining {
   mutable Meter meter_;
   const Budget::Clock::time_point began_ = Budget::Clock::now();
   std::size_t told_examples_ = 0;  // How many anomalies of a kind are reported.
-  std::uint64_t spent_ = 0;        // What reading and Checking took, in steps.
-  std::uint64_t courtesy_ = 0;     // What each courtesy may take, in steps.
+  std::uint64_t telling_ = 0;      // What all that is told may take together, in steps.
+  std::uint64_t told_ = 0;         // What it took so far.
   Examination out_;
 };
 

@@ -39,8 +39,10 @@ constexpr std::size_t kManyToCheck = 1'000'000;
 constexpr std::size_t kManyOfPart = 5'000;
 // How many anomalies a check reports where all of them matter.
 constexpr std::size_t kManyAnomalies = 1000;
-// What it costs, in steps for each operation, to go through a history or to make a part of it.
-constexpr std::uint64_t kStepsPerLook = 4;
+// What it costs, in steps for each operation, to go through a history, to look for lost updates in
+// it, or to make a part of it.
+constexpr std::uint64_t kStepsPerLook = 1;
+constexpr std::uint64_t kStepsPerSuspect = 4;
 constexpr std::uint64_t kStepsPerExcerpt = 30;
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 // How many steps a part may be shrunk for, whatever was spent before: about a fifth of a second.
@@ -152,7 +154,6 @@ class Explaining {
   // or else part->history. Returns whether a story was added.
   bool tell(const History& history, const Verdict& verdict, const Excerpt* part) {
     const std::size_t before = out_.stories.size();
-    budget_.charge(kStepsPerLook * history.op_count());
     for (const Anomaly& suspect : suspects(history, verdict)) {
       if (!budget_.exhausted()) tell_suspect(history, verdict, suspect, part);
     }
@@ -189,6 +190,7 @@ class Explaining {
                           verdict.anomalies.front().kind == AnomalyKind::ContradictoryOrder;
     if (!searched || rules(verdict.level).lost_updates || history.op_count() > kManyToCheck)
       return {};
+    budget_.charge(kStepsPerSuspect * history.op_count());
     return suspected_lost_updates(history, options_.examples);
   }
 
@@ -290,19 +292,13 @@ class Explaining {
     return is_cycle(verdict->anomalies.front().kind);
   }
 
-  // Whether the part has an anomaly of the same kind with the same expected result, and of which
-  // `also` is true.
-  [[nodiscard]] bool shows_same(const History& part, const Anomaly& wanted,
-                                const std::function<bool(const Anomaly&)>& also) const {
+  // Whether the part has an anomaly like that.
+  [[nodiscard]] bool shows_like(const History& part,
+                                const std::function<bool(const Anomaly&)>& like) const {
     CheckOptions options = check_options();
     options.examples = kManyAnomalies;
     const auto verdict = checked(part, first_.level, options);
-    return verdict.ok() && std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(),
-                                       [&](const Anomaly& anomaly) {
-                                         return anomaly.kind == wanted.kind &&
-                                                anomaly.expected == wanted.expected &&
-                                                also(anomaly);
-                                       });
+    return verdict.ok() && std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(), like);
   }
 
   // The kind of the worst cycle of the part, if worst_first_: when the part is shrunk, a cycle as
@@ -389,8 +385,10 @@ class Explaining {
     // been.
     const std::string row = missed_row(history, anomaly);
     const auto question = [&](const History& h) {
-      return row.empty() ? shows_same(h, anomaly, [](const Anomaly&) { return true; })
-                         : misses(h, row);
+      if (!row.empty()) return misses(h, row);
+      return shows_like(h, [&](const Anomaly& other) {
+        return other.kind == anomaly.kind && other.expected == anomaly.expected;
+      });
     };
     if (shrink_to(story, own, question, first_.evidence)) return story;
     Core core(history, verdict, anomaly);
@@ -464,12 +462,15 @@ class Explaining {
       story.txns.push_back(history.txn_of(op));
     }
     tidy(story);
+    const Op read = history.op(lost->one.read);
+    // Of a list that was expected, a part has fewer elements.
+    const bool list = read.value.is_list();
     const auto question = [&](const History& part) {
-      return shows_same(part, anomaly, [&](const Anomaly& same) {
-        return lost_update_in(part, same, verdict.level).has_value();
+      return shows_like(part, [&](const Anomaly& other) {
+        return other.kind == anomaly.kind && (list || other.expected == anomaly.expected) &&
+               lost_update_in(part, other, verdict.level).has_value();
       });
     };
-    const Op read = history.op(lost->one.read);
     const bool shown = lost->source.valid() || history.initial(read.key) == read.value;
     const Evidence levels_by = shown ? Evidence::Observed : first_.evidence;
     if (!shrink_to(story, only(history, story), question, levels_by)) return std::nullopt;

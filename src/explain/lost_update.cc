@@ -13,21 +13,36 @@ bool is_named(const Anomaly& anomaly, TxnId txn) {
   return std::find(anomaly.txns.begin(), anomaly.txns.end(), txn) != anomaly.txns.end();
 }
 
-// The update of the key by the transaction, if it did one and the key is a register.
+// The update of the key by the transaction, if it did one and the key is a register or a list.
 std::optional<Update> update_of(const History& history, TxnId txn, KeyId key) {
   for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
     if (history.op(id).key != key) continue;
     const auto update = update_at(history, id);
-    return update && writes_register(history.op(update->write).kind) ? update : std::nullopt;
+    if (!update) return std::nullopt;
+    const OpKind write = history.op(update->write).kind;
+    const bool list = history.op(id).value.is_list() && is_append(write);
+    return list || writes_register(write) ? update : std::nullopt;
   }
   return std::nullopt;
 }
 
-// Who wrote and who updated one value of one register, and when.
+// Whether two reads of a key returned the same.
+bool is_same(const History& history, Value one, Value other) {
+  if (!one.is_list() || !other.is_list()) return one == other;
+  const auto a = history.list(one);
+  const auto b = history.list(other);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+// Who wrote and who updated one version of one key, and when.
 class SameValue {
  public:
   SameValue(const History& history, KeyId key, Value value, Level level)
-      : h_(history), key_(key), value_(value), snapshots_(rules(level).begins_apart()) {
+      : h_(history),
+        key_(key),
+        value_(value),
+        written_(last_of(history, value)),
+        snapshots_(rules(level).begins_apart()) {
     for (std::size_t t = 0; t < h_.txn_count(); ++t) look_at(TxnId{t});
     const auto earlier = [](const auto& a, const auto& b) { return a.commit < b.commit; };
     std::sort(writes_.begin(), writes_.end(), earlier);
@@ -53,6 +68,13 @@ class SameValue {
     return writes_.empty() || h_.initial(key_) == value_ ? OpId{} : writes_.front().op;
   }
 
+  // What its last writer wrote: of a list the last element; of an empty one, nothing.
+  [[nodiscard]] static Value last_of(const History& history, Value value) {
+    if (!value.is_list()) return value;
+    const auto elements = history.list(value);
+    return elements.empty() ? Value::unobserved() : elements.back();
+  }
+
  private:
   struct AWrite {
     OpId op;
@@ -71,15 +93,16 @@ class SameValue {
     if (!touches || !last.valid()) return;
     const TxnMoments moments = moments_of(h_, txn, true, txn.value, snapshots_);
     if (!moments.known()) return;
-    if (h_.op(last).value == value_) writes_.push_back({last, moments.commit});
+    if (h_.op(last).value == written_) writes_.push_back({last, moments.commit});
     const auto update = update_of(h_, txn, key_);
-    if (!update || h_.op(update->read).value != value_) return;
+    if (!update || !is_same(h_, h_.op(update->read).value, value_)) return;
     updates_.push_back({*update, txn, moments.begin, moments.commit});
   }
 
   const History& h_;
   const KeyId key_;
   const Value value_;
+  const Value written_;   // What who made this version wrote.
   const bool snapshots_;  // Whether transactions begin before they commit.
   std::vector<AWrite> writes_;
   std::vector<AnUpdate> updates_;
@@ -89,7 +112,7 @@ class SameValue {
 
 std::optional<Update> update_at(const History& history, OpId read) {
   const Op op = history.op(read);
-  if (!is_read(op.kind) || op.value.is_list() || op.value.is_unobserved()) return std::nullopt;
+  if (!is_read(op.kind) || op.value.is_unobserved()) return std::nullopt;
   const TxnId txn = history.txn_of(read);
   for (OpId id = history.first_op(txn); id < read; ++id.value) {
     if (history.op(id).key == op.key) return std::nullopt;
@@ -144,7 +167,8 @@ std::optional<LostUpdate> lost_update_among(const History& history, std::span<co
   if (!own || !is_told(*own)) return std::nullopt;
   for (const OpId id : ops) {
     const Op op = history.op(id);
-    if (id == own->read || op.key != key || op.value != history.op(own->read).value) continue;
+    if (id == own->read || op.key != key || !is_read(op.kind)) continue;
+    if (!is_same(history, op.value, history.op(own->read).value)) continue;
     const auto other = update_at(history, id);
     if (other && is_told(*other)) return LostUpdate{*own, *other, OpId{}};
   }

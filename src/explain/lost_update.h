@@ -1,5 +1,5 @@
 // Finds the lost updates among the anomalies that timestamps show: two transactions that read one
-// version of a register and then both overwrote it.
+// version of a key and then both overwrote it, or appended to it.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace ouro {
 
-// A transaction's read of a single value before it did anything else with the key, and its first
-// write of the key after that.
+// A transaction's read of a key before it did anything else with it, and its first write of the key
+// after that.
 struct Update {
   OpId read;
   OpId write;
@@ -33,7 +33,7 @@ struct LostUpdate {
 [[nodiscard]] std::optional<LostUpdate> lost_update_in(const History& history,
                                                        const Anomaly& anomaly, Level level);
 
-// Two updates among `ops` of the register that `shown` reads or writes, one of the same
+// Two updates among `ops` of the key that `shown` reads or writes, one of the same
 // transaction, which began with the same value; nothing if there are none.
 // REQUIRES: `ops` are in the order of the history.
 [[nodiscard]] std::optional<LostUpdate> lost_update_among(const History& history,

@@ -18,7 +18,7 @@ std::vector<Anomaly> suspected_lost_updates(const History& history, std::size_t 
     const OpId end = history.end_op(txn);
     for (OpId id = first; id < end; ++id.value) {
       const auto update = update_at(history, id);
-      if (!update) continue;
+      if (!update || history.op(id).value.is_list()) continue;
       const Op op = history.op(id);
       const auto [at, added] = updates.try_emplace({op.key, op.value}, *update);
       if (added) continue;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "explain/source.h"
 #include "history/access.h"
@@ -14,14 +17,36 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kShortTxn = 8;     // Operations shown if the story is about none of them.
-constexpr std::size_t kShortPath = 8;    // Steps within a sentence; of more the middle is left out.
+constexpr std::size_t kShortTxn = 8;   // Operations shown if the story is about none of them.
+constexpr std::size_t kShortPath = 8;  // Steps within a sentence; of more the middle is left out.
 
 // About how many columns of a terminal `text` fills: characters, not bytes.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
+}
+
+// Adds to `told` how many of these rows each column tells apart from the others. A column that a
+// row does not have is a value of its own.
+void count_differences(const History& history, std::span<const Value> rows,
+                       absl::flat_hash_map<ColumnId, std::size_t>& told) {
+  std::vector<Cell> cells;
+  for (const Value row : rows) {
+    const auto all = history.row(row);
+    cells.insert(cells.end(), all.begin(), all.end());
+  }
+  std::sort(cells.begin(), cells.end());
+  for (std::size_t i = 0; i < cells.size();) {
+    const ColumnId column = cells[i].column;
+    std::size_t values = 0;
+    const std::size_t begin = i;
+    for (; i < cells.size() && cells[i].column == column; ++i) {
+      if (i == begin || cells[i].value != cells[i - 1].value) ++values;
+    }
+    if (i - begin < rows.size()) ++values;
+    if (values > 1) told[column] += values - 1;
+  }
 }
 
 }  // namespace
@@ -55,20 +80,20 @@ Narrator::Narrator(const History& history, const Story& story) : history_(histor
   find_elements();
 }
 
-// Finds the columns in which versions of a row differ, and those that aggregates are about.
+// Finds the columns in which versions of a row differ, and those that aggregates are about; those
+// first that tell most versions apart.
 void Narrator::find_columns() {
-  absl::flat_hash_map<KeyId, Value> rows;
+  absl::flat_hash_map<KeyId, Value> first;
+  absl::flat_hash_map<KeyId, std::vector<Value>> versions;  // Of keys with different ones.
   const auto look_at = [&](KeyId key, Value value) {
     if (value.kind() != ValueKind::Row) return;
-    const auto [first, added] = rows.try_emplace(key, value);
-    if (added || first->second == value) return;
-    const auto one = history_.row(first->second);
-    const auto two = history_.row(value);
-    std::vector<Cell> differ;
-    std::set_symmetric_difference(one.begin(), one.end(), two.begin(), two.end(),
-                                  std::back_inserter(differ));
-    for (const Cell& cell : differ) columns_.push_back(cell.column);
+    const auto [seen, added] = first.try_emplace(key, value);
+    if (added || seen->second == value) return;
+    std::vector<Value>& all = versions[key];
+    if (all.empty()) all.push_back(seen->second);
+    if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
   };
+  absl::flat_hash_map<ColumnId, std::size_t> told;  // How many versions the column tells apart.
   for (const OpId id : ops_) {
     const Op op = history_.op(id);
     if (!is_predicate_read(op.kind)) {
@@ -76,11 +101,14 @@ void Narrator::find_columns() {
       continue;
     }
     const PredicateRead& read = history_.predicate_read(id);
-    if (op.kind == OpKind::Aggregate && read.column.valid()) columns_.push_back(read.column);
+    if (op.kind == OpKind::Aggregate && read.column.valid()) ++told[read.column];
     for (const KeyVersion& row : history_.rows(read)) look_at(row.key, row.value);
   }
-  std::sort(columns_.begin(), columns_.end());
-  columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+  for (const auto& [key, all] : versions) count_differences(history_, all, told);
+  for (const auto& [column, count] : told) columns_.push_back(column);
+  std::sort(columns_.begin(), columns_.end(), [&](ColumnId one, ColumnId other) {
+    return std::pair(told[other], one) < std::pair(told[one], other);
+  });
 }
 
 // Finds where lists that were read disagree: the first elements that are not the same in two reads
@@ -389,9 +417,8 @@ KeyId Narrator::key_seen(const Edge& edge) const {
   const OpId seen = edge.from.valid() ? write_behind(history_, edge.from, edge.saw) : OpId{};
   if (seen.valid()) return history_.op(seen).key;
   for (const Case& each : story_.cases) {
-    const bool is_of_case =
-        std::any_of(each.cycle.begin(), each.cycle.end(),
-                    [&](const Edge& other) { return &other == &edge; });
+    const bool is_of_case = std::any_of(each.cycle.begin(), each.cycle.end(),
+                                        [&](const Edge& other) { return &other == &edge; });
     for (const ReadSource& said : each.sources) {
       const bool saw = said.read == edge.saw && said.writer == edge.from && said.key != edge.key;
       if (is_of_case && saw) return said.key;

@@ -183,6 +183,7 @@ class Narrator {
   [[nodiscard]] std::string precedence_sentence() const;
   [[nodiscard]] std::string real_time_reason(TxnId earlier, TxnId later) const;
   [[nodiscard]] std::string written_by(OpId write) const;
+  [[nodiscard]] std::string returned_from(const Op& read, OpId source, OpId due) const;
   [[nodiscard]] OpId find_op(bool writes, std::size_t nth) const;
 
   const History& history_;

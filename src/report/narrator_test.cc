@@ -304,6 +304,35 @@ TEST(NarratorListsTest, LongListsAreShownWhereTheyDisagree) {
       << narrator.cast()[1];
 }
 
+TEST(NarratorRowsTest, TheColumnsThatTellMostVersionsApartComeFirst) {
+  HistoryBuilder b;
+  const auto row = [&](std::int64_t balance, std::int64_t branch) {
+    std::vector<HistoryBuilder::NamedCell> cells = {{"branch", b.integer(branch)}};
+    std::vector<std::string> names;
+    for (int i = 0; i < 9; ++i) names.push_back("column " + std::to_string(i));
+    for (const std::string& name : names) cells.push_back({name, b.integer(7)});
+    cells.push_back({"balance", b.integer(balance)});
+    return b.row(cells);
+  };
+  const KeyId key = b.key("account");
+  const TxnId t1 = b.begin_txn(b.session("a"));
+  const OpId first = b.write(key, row(100, 1));
+  const TxnId t2 = b.begin_txn(b.session("b"));
+  const OpId read = b.read(key, row(100, 1));
+  const OpId second = b.write(key, row(90, 1));
+  const OpId third = b.write(key, row(80, 2));
+  const History history = *std::move(b).freeze();
+  Story story;
+  story.txns = {t1, t2};
+  story.ops = {first, read, second, third};
+  const auto cast = Narrator(history, story).cast();
+  EXPECT_TRUE(cast[0].ends_with(R"(w account={"balance":100,"branch":1,"column 0":7, … 8 more})"))
+      << cast[0];
+  EXPECT_NE(cast[1].find(R"(w account={"balance":90,"branch":1,"column 0":7, … 8 more})"),
+            std::string::npos)
+      << cast[1];
+}
+
 TEST(NarratorKeysTest, LongKeysAreCutShort) {
   HistoryBuilder b;
   const KeyId key = b.key(std::string(3000, 'k'));

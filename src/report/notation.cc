@@ -67,9 +67,11 @@ std::string short_row(const History& history, Value value, std::span<const Colum
   std::string whole = history.text(value);
   if (whole.size() <= kLongText) return whole;
   std::vector<Cell> cells(history.row(value).begin(), history.row(value).end());
-  std::stable_partition(cells.begin(), cells.end(), [&](const Cell& cell) {
-    return std::find(matter.begin(), matter.end(), cell.column) != matter.end();
-  });
+  const auto rank = [&](const Cell& cell) {
+    return std::find(matter.begin(), matter.end(), cell.column) - matter.begin();
+  };
+  std::stable_sort(cells.begin(), cells.end(),
+                   [&](const Cell& one, const Cell& other) { return rank(one) < rank(other); });
   std::string out = "{";
   std::size_t shown = 0;
   for (; shown < cells.size(); ++shown) {

@@ -13,7 +13,7 @@ namespace ouro {
 
 // What must be seen of long values.
 struct Focus {
-  std::span<const ColumnId> columns = {};  // Of rows; they are shown first.
+  std::span<const ColumnId> columns = {};  // Of rows; they are shown first, in this order.
   std::span<const Value> elements = {};    // Of lists; they are shown with their neighbours.
 };
 

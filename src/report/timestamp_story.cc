@@ -33,6 +33,23 @@ std::string Narrator::written_by(OpId write) const {
                 : who + ", of which no commit is known";
 }
 
+// ", which T2 wrote and committed at 17": where a read has what it returned from, `source` if that
+// is known. `due`: the write that it should have seen.
+std::string Narrator::returned_from(const Op& read, OpId source, OpId due) const {
+  const TxnId reader = history_.txn_of(read.id);
+  for (OpId id = read.id; id < history_.end_op(reader); ++id.value) {
+    const Op own = history_.op(id);
+    if (is_write(own.kind) && own.key == read.key && own.value == read.value) {
+      return ", which it wrote only later";
+    }
+  }
+  if (!source.valid()) return {};
+  const TxnId writer = history_.txn_of(source);
+  const bool intermediate = due.valid() && history_.txn_of(due) == writer && source < due;
+  return intermediate ? fmt::format(", which {} wrote and then overwrote itself", label(writer))
+                      : ", " + written_by(source);
+}
+
 std::string Narrator::mismatch_sentence() const {
   const Op read = history_.op(story_.shown_by.front());
   const std::string key = short_key(history_, read.key);
@@ -60,8 +77,7 @@ std::string Narrator::mismatch_sentence() const {
   }
   return fmt::format("{} read {}{}; but by its timestamp it should have read {}={}{}.",
                      label(history_.txn_of(read.id)), assigned(read.key, read.value),
-                     source.valid() ? ", " + written_by(source) : "", key, shown(story_.expected),
-                     from);
+                     returned_from(read, source, expected), key, shown(story_.expected), from);
 }
 
 // "T3's scan k..l (2 rows) missed k3={"price":7}, which T2 wrote and committed at 4, before T3

@@ -39,6 +39,19 @@ TEST(TimestampStoryTest, SnapshotMismatchesNameBothWriters) {
             "should have read x=null, the initial value.");
 }
 
+TEST(TimestampStoryTest, ValuesThatNobodyElseMayEverSeeSayWhy) {
+  EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","x",1],["w","x",2]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["r","x",1]]})",
+                 Level::Si, AnomalyKind::SnapshotMismatch),
+            "T2 read x=1, which T1 wrote and then overwrote itself; but by its timestamp it should "
+            "have read x=2, which T1 wrote and committed at 2.");
+  EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","x",1]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["r","x",2],["w","x",2]]})",
+                 Level::Si, AnomalyKind::SnapshotMismatch),
+            "T2 read x=2, which it wrote only later; but by its timestamp it should have read x=1, "
+            "which T1 wrote and committed at 2.");
+}
+
 TEST(TimestampStoryTest, ListsNameWhoAppendedLast) {
   EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["append","l",1]]}
 {"session":"b","start_ts":3,"commit_ts":4,"ops":[["append","l",2]]}
@@ -142,12 +155,33 @@ TEST(TimestampStoryTest, NotEveryConflictIsALostUpdate) {
 {"session":"c","start_ts":6,"commit_ts":8,"ops":[["r","x",1],["w","x",3]]}
 )";
   EXPECT_EQ(lost(again, Level::Si).substr(0, 15), "write conflict:");
-  // Appends overwrite nothing.
   const std::string lists =
-      R"({"session":"a","start_ts":3,"commit_ts":6,"ops":[["r","l",[]],["append","l",2]]}
-{"session":"b","start_ts":4,"commit_ts":7,"ops":[["r","l",[]],["append","l",3]]}
+      R"({"session":"s","start_ts":1,"commit_ts":2,"ops":[["append","l",1]]}
+{"session":"a","start_ts":3,"commit_ts":6,"ops":[["r","l",[1]],["append","l",2]]}
+{"session":"b","start_ts":4,"commit_ts":7,"ops":[["append","l",3]]}
 )";
-  EXPECT_EQ(lost(lists, Level::Si).substr(0, 15), "write conflict:");
+  EXPECT_EQ(lost(lists, Level::Si).substr(0, 15), "write conflict:") << "one of them read nothing";
+}
+
+// By timestamps they have the name that they have by observation.
+TEST(TimestampStoryTest, ListsAreUpdatedByAppends) {
+  const std::string text =
+      R"({"session":"s","start_ts":1,"commit_ts":2,"ops":[["append","l",1]]}
+{"session":"s","start_ts":3,"commit_ts":4,"ops":[["append","l",2]]}
+{"session":"a","start_ts":5,"commit_ts":8,"ops":[["r","l",[1,2]],["append","l",3]]}
+{"session":"b","start_ts":6,"commit_ts":9,"ops":[["r","l",[1,2]],["append","l",4]]}
+)";
+  const std::string both =
+      "lost update: T2 and T3 both read l=[1,2], and each appended to it without having seen what "
+      "the other appended. ";
+  EXPECT_EQ(lost(text, Level::Si),
+            both +
+                "T2 and T3 both wrote l, and neither had committed when the other started. Allowed "
+                "up to prefix");
+  EXPECT_EQ(lost(text, Level::Serializable),
+            both +
+                "T3 read l=[1,2]; but by its timestamp it should have read l=[1,2,3], last "
+                "appended to by T2. Allowed up to prefix");
 }
 
 TEST(TimestampStoryTest, Inversions) {

@@ -32,6 +32,7 @@
 #include "ouro/certificate.h"
 #include "ouro/format.h"
 #include "ouro/pieces.h"
+#include "stream/segment_proof.h"
 #include "stream/segmenter.h"
 
 namespace ouro {
@@ -78,6 +79,7 @@ class SegmentsCheck {
   void conclude(CheckedSegments& out);
   void judge(CheckedSegments& out) const;
   Status certify(const CheckedSegments& out) const;
+  Result<bool> certify_violation(const std::string& path, const CheckedSegments& out) const;
   [[nodiscard]] std::string why_undecided() const;
   [[nodiscard]] bool stands(const Decided& decided) const;
   [[nodiscard]] bool stopped() const { return !stopped_.empty(); }
@@ -96,8 +98,9 @@ class SegmentsCheck {
   std::uint64_t first_violated_ = ~std::uint64_t{0};  // Where the first such segment begins.
   std::uint64_t txns_ = 0;
   std::uint64_t ops_ = 0;
-  std::string gap_;      // Why some transactions are in no segment; empty: none are.
-  std::string stopped_;  // Why not all was read; empty: it was.
+  segments::SegmentNeeds needs_;  // Of the violated segment that is told.
+  std::string gap_;               // Why some transactions are in no segment; empty: none are.
+  std::string stopped_;           // Why not all was read; empty: it was.
 };
 
 Result<Decided> SegmentsCheck::decide(std::unique_ptr<Segment> segment) const {
@@ -257,6 +260,7 @@ void SegmentsCheck::conclude(CheckedSegments& out) {
     if (verdict.outcome == Outcome::Violated && out.verdict.outcome != Outcome::Violated) {
       out.history = std::move(decided.outcome.history);
       out.verdict = std::move(decided.outcome.verdict);
+      needs_ = std::move(decided.outcome.needs);
     }
     out.segments.push_back(verdict);
   }
@@ -313,6 +317,34 @@ Status SegmentsCheck::certify(const CheckedSegments& out) const {
   return writer.finish();
 }
 
+// Reads the history once more. False if the proof was not found again: then there is none.
+Result<bool> SegmentsCheck::certify_violation(const std::string& path,
+                                              const CheckedSegments& out) const {
+  if (path == "-" || needs_.places.empty()) return false;
+  auto pieces = HistoryPieces::open(path, options_.piece_bytes);
+  if (!pieces.ok()) return pieces.error();
+  segments::SegmentProof proof(needs_);
+  HistoryIdentity identity;  // Not all was read before, if there is a straggler.
+  for (;;) {
+    const auto piece = pieces->next();
+    if (!piece.ok()) return piece.error();
+    if (*piece == nullptr) break;
+    identity.add(**piece);
+    proof.add(**piece);
+  }
+  CheckOptions options;
+  options.clock_drift = options_.clock_drift;
+  options.cancelled = options_.cancelled;
+  options.examples = options_.examples;
+  auto verdict = proof.find(out.verdict.level, options);
+  if (!verdict.ok()) return verdict.error();
+  if (verdict->outcome != Outcome::Violated) return false;
+  const Status written = write_certificate(
+      make_certificate(identity, *std::move(verdict), options_.clock_drift), options_.certificate);
+  if (!written.ok()) return written.error();
+  return true;
+}
+
 Result<CheckedSegments> SegmentsCheck::run(const std::string& path) {
   if (Status drift = check_clock_drift(options_.clock_drift); !drift.ok()) return drift.error();
   auto folder = TemporaryFolder::make("ouro");
@@ -335,6 +367,12 @@ Result<CheckedSegments> SegmentsCheck::run(const std::string& path) {
   judge(out);
   if (!options_.certificate.empty() && out.verdict.outcome == Outcome::Holds) {
     if (Status written = certify(out); !written.ok()) return written.error();
+    out.certified = true;
+  }
+  if (!options_.certificate.empty() && out.verdict.outcome == Outcome::Violated) {
+    const auto written = certify_violation(path, out);
+    if (!written.ok()) return written.error();
+    out.certified = *written;
   }
   return out;
 }

@@ -27,17 +27,20 @@ class Readers {
       : h_(history), invoked_(invoked), b_(builder) {}
 
   void add(std::span<const Segment::KeyValue> final) {
-    spread(final, [this] { begin("(behind the segment)", invoked_, kNoClock); },
-           [this](KeyId key, Value value) { b_.read(key, value); });
+    spread(
+        final, [this] { begin("(behind the segment)", invoked_, kNoClock); },
+        [this](KeyId key, Value value) { b_.read(key, value); });
   }
   // Writers of values, before the segment or behind it.
   void add_writers_before(std::span<const Segment::KeyValue> values, std::int64_t completed) {
-    spread(values, [&] { begin("(before the segment)", kNoClock, completed); },
-           [this](KeyId key, Value value) { b_.write(key, value); });
+    spread(
+        values, [&] { begin("(before the segment)", kNoClock, completed); },
+        [this](KeyId key, Value value) { b_.write(key, value); });
   }
   void add_writers_behind(std::span<const Segment::KeyValue> values) {
-    spread(values, [this] { begin("(behind the segment)", invoked_, kNoClock); },
-           [this](KeyId key, Value value) { b_.write(key, value); });
+    spread(
+        values, [this] { begin("(behind the segment)", invoked_, kNoClock); },
+        [this](KeyId key, Value value) { b_.write(key, value); });
   }
 
  private:
@@ -151,6 +154,22 @@ Result<History> Segment::told(const History& txns, std::int64_t clock_drift) con
   return copier.freeze();
 }
 
+SegmentNeeds Segment::needs(const History& txns) const {
+  SegmentNeeds out{.end = end, .places = places, .read = {}, .asked = {}, .keys = {}};
+  for (std::size_t i = 0; i < txns.op_count(); ++i) {
+    const Op op = txns.op(OpId{i});
+    if (!is_read(op.kind) || op.value.is_unobserved()) continue;
+    out.read.emplace_back(KeptValue(txns, txns.key_name(op.key)), KeptValue(txns, op.value));
+  }
+  for (const auto& [key, value] : initial) {
+    out.read.emplace_back(KeptValue(txns, txns.key_name(key)), value);
+  }
+  for (const auto& [key, value] : final) {
+    out.asked.emplace_back(KeptValue(txns, txns.key_name(key)), value);
+  }
+  return out;
+}
+
 // The readers come last, so without them the numbers of all else stay the same.
 std::string Segment::section(const History& txns, const Verdict& verdict,
                              std::int64_t clock_drift) const {
@@ -169,9 +188,8 @@ std::string Segment::section(const History& txns, const Verdict& verdict,
   std::erase_if(without_readers.order, [&](TxnId txn) { return txn.index() >= txns.txn_count(); });
   std::erase_if(without_readers.schedule,
                 [&](const Event& event) { return event.txn.index() >= txns.txn_count(); });
-  std::erase_if(without_readers.sources, [&](const ReadSource& source) {
-    return source.read.index() >= txns.op_count();
-  });
+  std::erase_if(without_readers.sources,
+                [&](const ReadSource& source) { return source.read.index() >= txns.op_count(); });
   out.certificate = make_certificate(txns, std::move(without_readers), clock_drift);
   return print_section(out);
 }
@@ -199,11 +217,13 @@ Result<SegmentOutcome> Segment::decide(Level level, const CheckOptions& options,
     out.section = section(*txns, out.verdict, options.clock_drift);
   }
   if (out.outcome != Outcome::Violated) return out;
+  if (certified) out.needs = needs(*txns);
   auto telling = told(*txns, options.clock_drift);
   if (!telling.ok()) return telling.error();
   auto verdict = check(*telling, level, options);
   if (!verdict.ok()) return verdict.error();
   if (verdict->outcome == Outcome::Violated) {
+    if (certified) out.needs.keys = keys_of(*telling, *verdict);
     out.history = *std::move(telling);
     out.verdict = *std::move(verdict);
   } else {  // There is no story.

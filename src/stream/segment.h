@@ -16,6 +16,7 @@
 #include "ouro/history.h"
 #include "ouro/result.h"
 #include "stream/segment_keys.h"
+#include "stream/segment_proof.h"
 
 namespace ouro::segments {
 
@@ -25,7 +26,7 @@ struct UnsettledKey {
   KeyId key;
   struct Candidate {
     KeptValue value;
-    bool sound = true;  // False: nothing is proven by that the segment does not allow it.
+    bool sound = true;   // False: nothing is proven by that the segment does not allow it.
     bool usable = true;  // False: nothing is proven by that the segment allows it either.
   };
   std::vector<Candidate> candidates;
@@ -36,9 +37,12 @@ struct UnsettledKey {
 struct SegmentOutcome {
   Outcome outcome = Outcome::Undecided;
   std::string reason;  // Undecided: why.
-  History history;  // What was checked,
-  Verdict verdict;  // and what that came to.
-  std::string section;  // Its part of a certificate, if that is wanted and it holds.
+  History history;     // What was checked,
+  Verdict verdict;     // and what that came to.
+  // If a certificate is wanted: its part of one, if it holds, and what to look for if it is
+  // violated.
+  std::string section;
+  SegmentNeeds needs;
 };
 
 struct Segment {
@@ -58,10 +62,10 @@ struct Segment {
   std::vector<KeyValue> initial;  // What keys that are read hold before.
   std::vector<KeyValue> final;    // What later reads say keys hold behind.
   std::vector<UnsettledKey> unsettled;
-  std::size_t open = 0;  // How many of these may still be asked for.
+  std::size_t open = 0;                 // How many of these may still be asked for.
   std::int64_t asked_until = kNoClock;  // When the last segment that asked for `final` completed.
-  bool sound = true;     // False: it is no proof if it is not allowed; `doubt` says why.
-  bool usable = true;    // False: it is no proof either if it is.
+  bool sound = true;   // False: it is no proof if it is not allowed; `doubt` says why.
+  bool usable = true;  // False: it is no proof either if it is.
   std::string doubt;
 
   // Says that the outcome proves nothing.
@@ -88,6 +92,8 @@ struct Segment {
   // Decides it; with its part of a certificate if that is `certified`.
   [[nodiscard]] Result<SegmentOutcome> decide(Level level, const CheckOptions& options,
                                               bool certified) const;
+  // What a proof of a violation needs of the rest of the history.
+  [[nodiscard]] SegmentNeeds needs(const History& txns) const;
   // What a certificate says of it. `verdict` is on whole(`txns`), and holds.
   [[nodiscard]] std::string section(const History& txns, const Verdict& verdict,
                                     std::int64_t clock_drift) const;

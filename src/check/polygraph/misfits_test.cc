@@ -16,16 +16,16 @@ std::size_t misfits_of(std::string_view text, const std::vector<Node>& order) {
   return misfits(encoding, encoding.likely_order(order), Budget());
 }
 
-constexpr std::string_view kTwoReaders =
+constexpr std::string_view kReadersOfOneKey =
     "initial 0\nT1 @a: w x 1\nT2 @b: r x 1\nT3 @c: w x 2\nT4 @d: r x 2";
 
 TEST(MisfitsTest, ThereAreNoneIfEveryReaderComesBeforeTheNextWriter) {
-  EXPECT_EQ(misfits_of(kTwoReaders, {0, 1, 2, 3}), 0u);
-  EXPECT_EQ(misfits_of(kTwoReaders, {2, 3, 0, 1}), 0u);
+  EXPECT_EQ(misfits_of(kReadersOfOneKey, {0, 1, 2, 3}), 0u);
+  EXPECT_EQ(misfits_of(kReadersOfOneKey, {2, 3, 0, 1}), 0u);
 }
 
 TEST(MisfitsTest, AReaderBehindTheNextWriterIsOne) {
-  EXPECT_EQ(misfits_of(kTwoReaders, {0, 2, 1, 3}), 1u);
+  EXPECT_EQ(misfits_of(kReadersOfOneKey, {0, 2, 1, 3}), 1u);
 }
 
 TEST(MisfitsTest, SoIsAReaderOfTheInitialVersionBehindAWriter) {

@@ -275,6 +275,7 @@ class TimelineView {
     this.drawRows(picture, width, axis);
     this.drawBands(picture, x, width, height, axis);
     this.drawAxis(picture, x, width, height, axis);
+    this.beside = new Map();  // By row, where labels are that stand beside their bars.
     const faint = [];
     const bright = [];
     for (const bar of this.line.bars) {
@@ -325,6 +326,18 @@ class TimelineView {
     }
   }
 
+  // Where the label of a bar begins that is too narrow for it: at its right or left, where neither
+  // another bar of the row nor its label is. Null if there is no room: a click tells the name, too.
+  besideBar(bar, left, w, label, x) {
+    const letters = label.length * 8;
+    const free = from => from >= 0 && !this.line.bars.some(other => other !== bar && other[0] === bar[0] &&
+        x(other[1]) < from + letters && Math.max(x(this.end(other)), x(other[1]) + 3) > from) &&
+      !(this.beside.get(bar[0]) ?? []).some(([begin, end]) => begin < from + letters && end > from);
+    const at = [left + w + 4, left - 4 - letters].find(free) ?? null;
+    if (at !== null) this.beside.set(bar[0], [...this.beside.get(bar[0]) ?? [], [at, at + letters]]);
+    return at;
+  }
+
   drawBar(bar, x, width, axis) {
     const [session, start, , status, index, ops] = bar;
     const row = this.rowOf[session];
@@ -352,8 +365,11 @@ class TimelineView {
                      height: this.rowHeight - 2 * pad, rx: 3}));
     if (label) {
       const inside = w > label.length * 8 + 6;
-      group.append(svg('text', {x: round(inside ? Math.max(left, 0) + 5 : left + w + 4), y: axis + row * this.rowHeight + (this.rowHeight > 20 ? 18 : 12),
-                                class: inside ? 'in' : 'out'}, label));
+      const at = inside ? Math.max(left, 0) + 5 : this.besideBar(bar, left, w, label, x);
+      if (at !== null) {
+        group.append(svg('text', {x: round(at), y: axis + row * this.rowHeight + (this.rowHeight > 20 ? 18 : 12),
+                                  class: inside ? 'in' : 'out'}, label));
+      }
     }
     return group;
   }

@@ -24,7 +24,10 @@ function keysOf(event) {
   const {story} = event;
   if (!story) return [];
   const edges = [...story.cases.flatMap(each => each.edges), ...(story.links ?? [])];
-  return [...new Set(edges.map(edge => edge.key).filter(key => key !== undefined))];
+  const keys = [...new Set(edges.map(edge => edge.key).filter(key => key !== undefined))];
+  if (keys.length > 0) return keys;
+  const ops = story.txns.flatMap(txn => txn.ops).filter(op => op.matters && op.key !== undefined);
+  return [...new Set(ops.map(op => op.key))];
 }
 
 // What an event says about the one that it takes back.
