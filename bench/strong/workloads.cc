@@ -140,12 +140,6 @@ Workload blind_snapshots() {
   return workload;
 }
 
-Workload lists(std::string id, std::string title, std::uint64_t txns) {
-  Workload workload = general(std::move(id), std::move(title), txns, 100);
-  workload.options.workload = WorkloadKind::ListAppend;
-  return workload;
-}
-
 std::vector<Workload> all() {
   return {
       general("10k", "10k txns, 25 sessions, 8 ops, 5k keys", 10'000, 5'000),
@@ -173,8 +167,6 @@ std::vector<Workload> all() {
       rmw(),
       heavy_writes(),
       blind_snapshots(),
-      lists("lists-100k", "list-append, 100k txns", 100'000),
-      lists("lists-1m", "list-append, 1M txns", 1'000'000),
       viper("viper-400", "Viper's BlindW-RW 400 txns, 2k keys", 400),
       viper("viper-2k", "Viper's BlindW-RW 2k txns", 2'000),
       viper("viper-10k", "Viper's BlindW-RW 10k txns", 10'000),
@@ -187,9 +179,9 @@ std::vector<Workload> all() {
       ranges("range-rqh-5k", "V-Range query heavy, 5k txns", WorkloadKind::RangeQueryHeavy, 5'000),
       ranges("range-idh-5k", "V-Range insert and delete heavy, 5k txns",
              WorkloadKind::RangeInsertDeleteHeavy, 5'000),
-      lists("lists-10k", "lists, 10k txns", 10'000),
-      lists("lists-100k", "lists, 100k txns", 100'000),
-      lists("lists-1m", "lists, 1M txns", 1'000'000),
+      lists("lists-10k", "list-append, 10k txns", 10'000),
+      lists("lists-100k", "list-append, 100k txns", 100'000),
+      lists("lists-1m", "list-append, 1M txns", 1'000'000),
       repeated(general("10k", "10k txns, 5k keys", 10'000, 5'000)),
       repeated(general("100k", "100k txns, 50k keys", 100'000, 50'000)),
       repeated(general("1m", "1M txns, 500k keys", 1'000'000, 500'000)),

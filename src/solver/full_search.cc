@@ -13,8 +13,8 @@ constexpr std::uint64_t kRestartUnit = 50;       // Conflicts.
 constexpr std::uint64_t kFirstReduction = 2000;  // Conflicts before clauses are forgotten first,
 constexpr std::uint64_t kReductionStep = 300;    // and by how much longer it takes each time.
 constexpr std::size_t kFirstGarbage = 1 << 22;   // Words of lemmas before some are forgotten.
-constexpr std::uint32_t kGoodLevels = 2;  // Clauses of so few levels are kept for ever,
-constexpr std::uint32_t kFairLevels = 6;  // and these as long as they are of use.
+constexpr std::uint32_t kGoodLevels = 2;         // Clauses of so few levels are kept for ever,
+constexpr std::uint32_t kFairLevels = 6;         // and these as long as they are of use.
 
 // 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …, from 0 (Luby, Sinclair and Zuckerman, 1993).
 std::uint64_t luby(std::uint64_t i) {
@@ -29,14 +29,18 @@ std::uint64_t luby(std::uint64_t i) {
 
 std::vector<Node> numbers(std::span<const Node> order) {
   std::vector<Node> number(order.size());
-  for (std::size_t at = 0; at < order.size(); ++at) number[order[at]] = static_cast<Node>(at);
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    number[order[at]] = static_cast<Node>(order.size() - 1 - at);
+  }
   return number;
 }
+
+Arc backwards(Arc arc, std::span<const Node> number) { return {number[arc.to], number[arc.from]}; }
 
 Digraph renumbered(const FullProblem& problem, std::span<const Node> number) {
   std::vector<Arc> arcs;
   arcs.reserve(problem.known.size());
-  for (const Arc& arc : problem.known) arcs.push_back({number[arc.from], number[arc.to]});
+  for (const Arc& arc : problem.known) arcs.push_back(backwards(arc, number));
   std::sort(arcs.begin(), arcs.end());
   arcs.erase(std::unique(arcs.begin(), arcs.end()), arcs.end());
   return {problem.node_count, arcs};
@@ -46,7 +50,7 @@ Digraph renumbered(const FullProblem& problem, std::span<const Node> number) {
 
 FullSearch::FullSearch(const FullProblem& problem, std::span<const Node> order)
     : number_(numbers(order)),
-      node_(order.begin(), order.end()),
+      node_(order.rbegin(), order.rend()),
       known_(renumbered(problem, number_)),
       closure_(known_),
       value_(problem.choices.size() * 2, kOpen),
@@ -69,7 +73,7 @@ void FullSearch::add_sides(const FullProblem& problem) {
     for (const auto& [from, to, closing] : taboos) {
       const std::uint32_t arc =
           closing == FullProblem::kNoArc ? FullProblem::kNoArc : first_arc + closing;
-      taboos_.push_back({number_[from], number_[to], code, arc});
+      taboos_.push_back({number_[to], number_[from], code, arc});
     }
   };
   for (std::uint32_t code = 0; code < value_.size(); ++code) {
@@ -77,13 +81,14 @@ void FullSearch::add_sides(const FullProblem& problem) {
     first_arc_.push_back(static_cast<std::uint32_t>(arcs_.size()));
     add_taboos(side.taboos(), code, first_arc_.back());
     for (const Arc& arc : side.arcs()) {
-      arcs_.push_back({{number_[arc.from], number_[arc.to]}, code});
+      arcs_.push_back({backwards(arc, number_), code});
     }
   }
   first_arc_.push_back(static_cast<std::uint32_t>(arcs_.size()));
   add_taboos(problem.taboos, kNever, 0);
   std::stable_sort(taboos_.begin(), taboos_.end(),
                    [](const auto& a, const auto& b) { return a.from < b.from; });
+  for (const LabelledTaboo& taboo : taboos_) taboo_to_.push_back(taboo.to);
   first_taboo_.assign(problem.node_count + 1, 0);
   for (const LabelledTaboo& taboo : taboos_) ++first_taboo_[taboo.from + 1];
   std::partial_sum(first_taboo_.begin(), first_taboo_.end(), first_taboo_.begin());
@@ -245,7 +250,7 @@ FullSearch::Ref FullSearch::propagate_arcs(Literal literal) {
     closure_.add(arc, [&](Node node, const Closure::Gain& gain) {
       work_ += 1 + (first_taboo_[node + 1] - first_taboo_[node]) / 4;
       for (std::uint32_t t = first_taboo_[node]; fine && t < first_taboo_[node + 1]; ++t) {
-        if (gain.has(taboos_[t].to)) fine = obey(t);
+        if (gain.has(taboo_to_[t])) fine = obey(t);
       }
       return fine;
     });

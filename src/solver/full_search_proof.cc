@@ -94,19 +94,21 @@ std::vector<DynamicOrder::Step> FullSearch::cycle(std::span<const std::uint32_t>
       const auto next = std::find_if(out.begin(), out.end(),
                                      [&](Node node) { return known.reaches(node, goal); });
       insist(next != out.end(), "the search concluded from a path that is not there");
-      steps.push_back({{node_[at], node_[*next]}, DynamicOrder::kNoLabel});
+      steps.push_back({{node_[*next], node_[at]}, DynamicOrder::kNoLabel});
       at = *next;
     }
   };
   const auto take = [&](std::uint32_t arc) {
-    steps.push_back({{node_[at], node_[arcs_[arc].arc.to]}, arcs_[arc].code});
-    at = arcs_[arc].arc.to;
+    const auto& [there, code] = arcs_[arc];
+    steps.push_back({{node_[there.to], node_[there.from]}, code});
+    at = there.to;
   };
   for (const std::uint32_t arc : because.first(because.size() - 1)) {
     walk_to(arcs_[arc].arc.from);
     take(arc);
   }
   walk_to(taboo.to);
+  std::reverse(steps.begin(), steps.end());
   if (taboo.closing != FullProblem::kNoArc) take(taboo.closing);
   return steps;
 }

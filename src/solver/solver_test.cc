@@ -161,5 +161,79 @@ TEST(SolverTest, StopsWhenTheBudgetIsExhausted) {
   EXPECT_EQ(solver.solve(guide), Solution::Stopped);
 }
 
+// Does what it was told, one thing after the other.
+class ScriptedGuide : public Guide {
+ public:
+  explicit ScriptedGuide(std::vector<Next> script) : script_(std::move(script)) {}
+
+  Next next(Solver& solver) override {
+    if (at_ == script_.size()) {
+      for (std::uint32_t c = 0; c < solver.choice_count(); ++c) {
+        assigned_.push_back(solver.assigned(c));
+      }
+      return {};
+    }
+    return script_[at_++];
+  }
+  void reopened(std::uint32_t) override {}
+  // By choice, when the script was over.
+  [[nodiscard]] const std::vector<bool>& assigned() const { return assigned_; }
+
+ private:
+  std::vector<Next> script_;
+  std::size_t at_ = 0;
+  std::vector<bool> assigned_;
+};
+
+Guide::Next deciding(Literal literal) {
+  Guide::Next next;
+  next.kind = Guide::Next::Kind::Decide;
+  next.literal = literal;
+  return next;
+}
+
+Guide::Next forbidding(std::vector<Literal> literals) {
+  Guide::Next next;
+  next.kind = Guide::Next::Kind::Forbid;
+  next.forbidden.literals = std::move(literals);
+  return next;
+}
+
+// A clause can be in conflict with one literal alone of the highest level, if it was told late:
+// then what is learnt is the clause itself. If it were watched a second time, it would be taken for
+// one that leaves nothing open as soon as one of its literals becomes false.
+TEST(SolverTest, AClauseThatIsLearntAgainForcesNothingTooEarly) {
+  constexpr std::uint32_t kChoices = 4;
+  const Literal a = Literal::of(0, false);
+  const Literal b = Literal::of(1, false);
+  const Literal c = Literal::of(2, false);
+  const Literal d = Literal::of(3, false);
+  Guide::Next restart;
+  restart.kind = Guide::Next::Kind::Restart;
+  ScriptedGuide guide({
+      deciding(!a), deciding(!b), deciding(d),
+      forbidding({a, b, c}),  // Makes c true, at the level of d.
+      forbidding({!d, b}),    // Takes d back and with it c, which is open although it follows.
+      deciding(!c),           // So a, b, c is in conflict, and learnt.
+      restart,
+      deciding(!b),  // Both a and c are open.
+  });
+  std::vector<Node> nodes(2 * kChoices);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  const Budget budget;
+  DynamicOrder order(Digraph(nodes.size(), std::vector<Arc>()), {}, nodes, budget);
+  Solver solver(order, budget);
+  for (std::uint32_t choice = 0; choice < kChoices; ++choice) {
+    Side first;
+    Side second;
+    first.add({2 * choice, 2 * choice + 1});
+    second.add({2 * choice + 1, 2 * choice});
+    solver.add_choice(first, second);
+  }
+  EXPECT_EQ(solver.solve(guide), Solution::Found);
+  // d follows from the second clause.
+  EXPECT_EQ(guide.assigned(), (std::vector<bool>{false, true, false, true}));
+}
+
 }  // namespace
 }  // namespace ouro

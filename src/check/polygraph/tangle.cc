@@ -144,8 +144,8 @@ void Tangle::add_choices(const DynamicOrder& order) {
     }
   }
   std::stable_sort(pairs_.begin(), pairs_.end(), [&](const ChainPair& a, const ChainPair& b) {
-    return std::pair(position(a.second), position(a.first)) <
-           std::pair(position(b.second), position(b.first));
+    return std::pair(position(a.second), position(b.first)) <
+           std::pair(position(b.second), position(a.first));
   });
   for (const auto& [a, b] : pairs_) problem_.choices.push_back({side(a, b), side(b, a)});
 }
