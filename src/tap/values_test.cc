@@ -16,7 +16,7 @@ TEST(ValuesTest, TextsBecomeJson) {
   EXPECT_EQ(value_of_text(kBool, "t"), "true");
   EXPECT_EQ(value_of_text(kBool, "false"), "false");
   EXPECT_EQ(value_of_text(kNumeric, "-0.50"), "-0.50");
-  EXPECT_EQ(value_of_text(kNumeric, "NaN"), "\"NaN\"");
+  EXPECT_EQ(value_of_text(kNumeric, "NaN"), R"({"@float":"NaN"})");
   EXPECT_EQ(value_of_text(kText, "a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
   EXPECT_EQ(value_of_text(kTimestamp, "2026-11-18 00:00:00"), std::nullopt);
 }
