@@ -368,8 +368,12 @@ void PredicateReads::add_absence_fault(OpId id, KeyId key, std::vector<Fault>& o
 void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<Fault>& out) const {
   if (version.value == h_.initial(version.key)) return;
   const AccessId write = reading_.write_of(version.key, version.value);
-  if (repeats_[version.key.index()]) {
-    const std::vector<bool> may = listed(id, version.key);
+  if (const auto at = place_.find({version.key, version.value}); at != place_.end()) {
+    // Somebody left that value, whoever else wrote it and overwrote it, or aborted.
+    const AccessId left = versions(version.key)[at->second];
+    if (left == kNoAccess || reading_.access(left).txn != h_.txn_of(id)) return;
+    const bool again = repeats_[version.key.index()];
+    const std::vector<bool> may = again ? listed(id, version.key) : std::vector<bool>();
     if (std::find(may.begin(), may.end(), true) != may.end()) return;
   }
   if (write == kNoAccess) {
