@@ -110,10 +110,10 @@ bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@cmake --build --preset release --target ouro ouro_bench ouro_bench_history
 	build/bench/ouro_bench $(BENCH_ARGS)
 	bench/table --runs 1 --frontier-seeds 3
-	bench/table --twins
 	@build/clingo/bin/python -c 'import clingo' 2>/dev/null || { python3 -m venv build/clingo && \
 	  build/clingo/bin/pip install -q clingo; } || true
 	bench/frontier/compare
+	bench/table --twins
 
 bench-table: ## the table of docs/benchmarks.md, with memory; TABLE_ARGS='10k gsib-2k'
 	@$(SETUP) build bench
