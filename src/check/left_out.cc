@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/level_rules.h"
+#include "history/access.h"
 #include "history/commuting.h"
 
 namespace ouro {

@@ -74,7 +74,9 @@ UnplacedReads::Asked UnplacedReads::ask(const PredicateReads::Seen& seen,
   }
   for (const KeyId key : keys) {
     if (std::binary_search(settled.begin(), settled.end(), key)) continue;
-    const auto last = static_cast<std::uint32_t>(rows_.of(key).size() - 1);
+    auto last = static_cast<std::uint32_t>(rows_.of(key).size() - 1);
+    // What the transaction wrote only after the read is no version that it may have seen.
+    while (!asked.read->has_version_set && last > 0 && is_own(asked, key, last)) --last;
     asked.rows.push_back({key, {0, last}, 0, {}});
     if (!asked.read->has_version_set) continue;
     asked.rows.back().listed = listed_versions(o_, rows_, seen.op, key);
