@@ -26,12 +26,15 @@ namespace ouro::oracle {
 namespace {
 
 // Of histories with predicate reads the edges are for certify() to judge: complaint() knows only
-// items that are written down.
+// items that are written down. And a level is asked alone for its proof: if a stronger one answers
+// for it, the schedule of that does not say whose absence a scan saw.
 std::string complaint_about_outcome(const History& history, const LevelSet& allowed,
                                     const Verdict& verdict) {
   const Outcome right = allowed.has(verdict.level) ? Outcome::Holds : Outcome::Violated;
   if (verdict.outcome != right) return "the oracle disagrees";
-  return complaint_about_proof(history, verdict);
+  const auto alone = check(history, verdict.level);
+  if (!alone.ok()) return alone.error().to_string();
+  return alone->outcome == right ? complaint_about_proof(history, *alone) : "another outcome alone";
 }
 
 // What is wrong with the engines' verdicts on `history`, all levels; "" if nothing.
