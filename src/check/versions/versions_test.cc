@@ -144,7 +144,8 @@ std::string complaint(const History& history, bool told, LevelSet* levels = null
     }
     // At parallel SI, what a predicate read saw may stay open.
     if (verdict.outcome == Outcome::Undecided && verdict.level == Level::ParallelSi) {
-      if (verdict.reason.find("does not say what it saw") == std::string::npos) return verdict.reason;
+      const bool known = verdict.reason.find("does not say what it saw") != std::string::npos;
+      if (!known) return verdict.reason;
       continue;
     }
     const Outcome expected = allowed.has(verdict.level) ? Outcome::Holds : Outcome::Violated;
