@@ -408,7 +408,7 @@ TEST(ServeCrashTest, OldEventsAreDroppedButNoneThatTheWebhookDidNotGet) {
   EXPECT_EQ(service.stop().status, 1);
   EXPECT_EQ(std::set<int>(delivered.begin(), delivered.end()).size(), kLast + kMore + 0u);
   const std::vector<int> kept = kept_events(state);
-  ASSERT_GT(kept.size(), 5u);
+  ASSERT_FALSE(kept.empty());  // How many, depends on when the webhook was answered.
   EXPECT_EQ(kept.back(), kLast + kMore);
   EXPECT_EQ(kept.back() - kept.front() + 1, static_cast<int>(kept.size()));
   EXPECT_GT(kept.front(), kLast / 2);
